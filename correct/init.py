@@ -1,0 +1,75 @@
+"""The parameters of a GPT and the values they start from.
+
+The tree:
+
+    wte      (V, C)            token embedding, and the head as well unless w_lm exists
+    wpe      (max_seq_len, C)  position embedding
+    blocks   a list of
+        ln1   g (C,)       b (C,)
+        attn  w_qkv (C, 3C)  b_qkv (3C,)   queries, keys, values, side by side
+              w_o (C, C)     b_o (C,)
+        ln2   g (C,)       b (C,)
+        mlp   w1 (C, 4C)     b1 (4C,)
+              w2 (4C, C)     b2 (C,)
+    ln_f     g (C,)  b (C,)    the norm before the head
+    w_lm     (C, V)            a head of its own, only in an untied model
+
+Source: Radford et al. 2019 (GPT-2): normal, standard deviation 0.02; biases zero, gains one.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .config import GPTConfig
+
+INIT_STD = 0.02
+
+
+def init_params(cfg: GPTConfig, seed: int = 0) -> dict[str, Any]:
+    """The parameters before training, in float64.
+
+    The order of the draws is part of the contract: whoever keeps it gets the same numbers.
+    Each block's w_qkv, w_o, w1, w2; then wte; then wpe; then w_lm in an untied model.
+    """
+    rng = np.random.default_rng(seed)
+    C = cfg.d_model
+
+    def normal(*shape: int) -> np.ndarray:
+        return rng.normal(0.0, INIT_STD, shape)
+
+    blocks = [init_block(C, normal) for _ in range(cfg.n_layers)]
+    params = {
+        "wte": normal(cfg.vocab_size, C),
+        "wpe": normal(cfg.max_seq_len, C),
+        "blocks": blocks,
+        "ln_f": init_norm(C),
+    }
+    if not cfg.tie_word_embeddings:
+        params["w_lm"] = normal(C, cfg.vocab_size)
+    return params
+
+
+def init_block(C: int, normal: Any) -> dict[str, Any]:
+    """One block; `normal(*shape)` draws its weights."""
+    return {
+        "ln1": init_norm(C),
+        "attn": {
+            "w_qkv": normal(C, 3 * C),
+            "b_qkv": np.zeros(3 * C),
+            "w_o": normal(C, C),
+            "b_o": np.zeros(C),
+        },
+        "ln2": init_norm(C),
+        "mlp": {
+            "w1": normal(C, 4 * C),
+            "b1": np.zeros(4 * C),
+            "w2": normal(4 * C, C),
+            "b2": np.zeros(C),
+        },
+    }
+
+
+def init_norm(C: int) -> dict[str, np.ndarray]:
+    """A layer norm that only standardises."""
+    return {"g": np.ones(C), "b": np.zeros(C)}

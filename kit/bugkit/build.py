@@ -1,0 +1,44 @@
+"""Writes the generated modules of the catalogue, or checks that they are what they should be."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .catalogue import Bug
+from .edits import mutate
+from .files import read_text, write_text
+from .places import shown
+from .problems import Problem
+from .tells import find_tells
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What became of one bug."""
+
+    bug: Bug
+    changed: bool
+    """Whether the module on disk was written, or would have to be."""
+    faults: tuple[str, ...]
+    """Why the bug cannot be built; then nothing was written."""
+
+
+def build(bugs: Iterable[Bug], check: bool) -> Iterator[Built]:
+    """Build each bug in turn. With `check` nothing is written."""
+    for bug in bugs:
+        try:
+            source = mutate(bug)
+            tells = find_tells(read_text(bug.original), source, bug.file)
+        except Problem as problem:
+            yield Built(bug, changed=False, faults=(str(problem),))
+            continue
+        if tells:
+            place = shown(bug.folder / "bug.toml")
+            yield Built(bug, changed=False, faults=tuple(f"{place}: {tell}" for tell in tells))
+            continue
+        stray = [p for p in sorted(bug.folder.glob("*.py")) if p != bug.module]
+        changed = bool(stray) or not bug.module.is_file() or read_text(bug.module) != source
+        if changed and not check:
+            write_text(bug.module, source)
+            for path in stray:
+                path.unlink()
+        yield Built(bug, changed, faults=())

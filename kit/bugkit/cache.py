@@ -1,0 +1,69 @@
+"""Cells by content: the same sources under the same versions give the same cell."""
+
+import json
+import os
+import platform
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import platformdirs
+import pytest
+
+from .files import write_text
+from .matrix import Cell, Detector, Outcome
+from .problems import Problem
+from .subject import Subject
+
+REPRODUCIBLE = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.NOT_OFFERED})
+"""Outcomes that do not depend on how fast or how large the machine is."""
+
+
+class CellCache:
+    """One small JSON file a subject in the user's cache folder (or in $BUGKIT_CACHE_DIR)."""
+
+    def __init__(self) -> None:
+        named = os.environ.get("BUGKIT_CACHE_DIR")
+        self.folder = Path(named or platformdirs.user_cache_dir("bugkit", appauthor=False))
+        versions = (platform.python_version(), np.__version__, pytest.__version__)
+        machine = (platform.machine(), platform.system())
+        self.salt = "/".join([*versions, *machine])
+
+    def read(self, subject: Subject) -> dict[str, Cell]:
+        """Detector digest -> cell. Empty where nothing usable is stored."""
+        path = self._path(subject)
+        if path is None:
+            return {}
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            return {
+                digest: Cell(Outcome(outcome), str(message), float(seconds))
+                for digest, (outcome, message, seconds) in stored.items()
+            }
+        except (OSError, ValueError, TypeError, AttributeError):
+            return {}
+
+    def write(self, subject: Subject, row: dict[Detector, Cell]) -> None:
+        """Store a row. A cache that cannot be written is no reason to stop."""
+        path = self._path(subject)
+        if path is None:
+            return
+        kept = {
+            detector.digest: [cell.outcome, cell.message, cell.seconds]
+            for detector, cell in row.items()
+            if cell.outcome in REPRODUCIBLE
+        }
+        old = {k: [c.outcome, c.message, c.seconds] for k, c in self.read(subject).items()}
+        if kept.items() <= old.items():
+            return
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_text(path, json.dumps(kept))
+        except (OSError, Problem):
+            return
+
+    def _path(self, subject: Subject) -> Path | None:
+        digest = subject.digest()
+        if digest is None:
+            return None
+        return self.folder / f"{sha256(f'{self.salt}/{digest}'.encode()).hexdigest()[:32]}.json"

@@ -1,0 +1,64 @@
+"""The names a subject offers, by level, and how detectors reach them.
+
+Only data crosses: arrays, numbers, texts, lists and dictionaries. So a detector cannot tell in
+which process, or behind which adapter, a subject lives.
+"""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Protocol
+
+NAMES_BY_LEVEL = {
+    1: ("GPTConfig", "init_params", "gpt_forward", "softmax", "layer_norm", "gelu"),
+}
+"""Level 1 is the forward pass."""
+
+NAMES = tuple(name for names in NAMES_BY_LEVEL.values() for name in names)
+
+
+class GPT(Protocol):
+    """What the `gpt` fixture gives a detector."""
+
+    GPTConfig: Callable[..., Any]
+    """(vocab_size, d_model, n_layers, n_heads, max_seq_len) -> frozen configuration."""
+    init_params: Callable[..., dict[str, Any]]
+    """(cfg, seed=0) -> tree of parameters."""
+    gpt_forward: Callable[..., Any]
+    """(params, cfg, token_ids [B, T], return_attn=False) -> logits [B, T, V], and with
+    return_attn also a list of weights [B, H, T, T], one a layer."""
+    softmax: Callable[..., Any]
+    """(x, axis=-1) -> weights of the same shape."""
+    layer_norm: Callable[..., Any]
+    """(x [..., C], g [C], b [C], eps=1e-5) -> [..., C]."""
+    gelu: Callable[..., Any]
+    """(x) -> activations of the same shape, tanh form."""
+
+
+class NotOffered(Exception):
+    """The subject lacks a name of the contract."""
+
+
+class Offer:
+    """A subject's module, seen through the contract."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in NAMES:
+            raise AttributeError(f"the contract has no name {name}")
+        value = getattr(self._module, name, None)
+        if value is None:
+            raise NotOffered(f"{name} is not offered")
+        if isinstance(value, type):
+            return value
+        return lambda *args, **kwargs: value(*_copied(args), **_copied(kwargs))
+
+
+def _copied(tree: Any) -> Any:
+    """The same tree with arrays of its own, so that a subject cannot change its caller's."""
+    if isinstance(tree, dict):
+        return {key: _copied(value) for key, value in tree.items()}
+    if isinstance(tree, list | tuple):
+        return type(tree)(_copied(value) for value in tree)
+    return tree.copy() if hasattr(tree, "__array_interface__") else tree

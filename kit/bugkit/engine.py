@@ -1,0 +1,339 @@
+"""Runs detectors on subjects: collect once, a process for each subject, one record a cell.
+
+The parent never runs a subject's code. It holds a deadline for each cell; a hang, a crash or
+an exit costs that one cell, and the row goes on in a new process at the next cell. The correct
+GPT is the control of every run: if it is not green, no verdict on anything else is given.
+"""
+
+import contextlib
+import gc
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from multiprocessing import connection
+from typing import Any
+
+from .cache import CellCache
+from .matrix import Cell, Detector, Matrix, Outcome
+from .problems import Problem
+from .subject import CORRECT_SUBJECT, Subject, load
+from .suite import Suite, with_suite
+from .worker import MESSAGE_LIMIT, Job, run_job, run_job_in_new_process
+
+CHUNK = 10
+"""Subjects that share a worker in chunk mode. Beyond ten there is little left to gain."""
+
+START_UP = 60.0
+"""Seconds that a new process may take to import and collect, on a slow or busy machine."""
+
+RECORD_LIMIT = 64 * 1024
+"""Bytes of one record; a longer one is not ours."""
+
+
+class Isolation(StrEnum):
+    """What separates one subject from the next."""
+
+    SUBJECT = "subject"
+    CHUNK = "chunk"
+    PROCESS = "process"
+
+
+DEFAULT_ISOLATION = Isolation.SUBJECT if sys.platform == "linux" else Isolation.PROCESS
+"""A fork of a warm process where that is safe, else a new process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to run."""
+
+    select: str = ""
+    """Which detectors, in pytest's -k syntax; empty for all."""
+    jobs: int = os.cpu_count() or 1
+    isolate: Isolation = DEFAULT_ISOLATION
+    timeout: float = 5.0
+    """Seconds that one cell, or an import, may take. The slowest cell of the correct GPT takes
+    a few hundredths."""
+    memory: int = 1024
+    """MiB that a subject may take beyond what the kit itself has (Linux)."""
+    cache: bool = True
+
+
+class ControlFailed(Problem):
+    """The correct GPT is not green, so the detectors cannot be trusted."""
+
+
+def run(
+    subjects: Sequence[Subject],
+    options: Options,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Matrix:
+    """The matrix of these subjects. `progress(done, total)` counts cells."""
+    matrices: list[Matrix] = []
+
+    def use(suite: Suite) -> None:
+        matrices.append(_Run(suite, subjects, options, progress).matrix())
+
+    with_suite(options.select, use)
+    return matrices[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Cells of one subject that are still to be run."""
+
+    subject: Subject
+    cells: tuple[int, ...]
+
+
+class _Run:
+    def __init__(
+        self,
+        suite: Suite,
+        subjects: Sequence[Subject],
+        options: Options,
+        progress: Callable[[int, int], None],
+    ) -> None:
+        self.suite = suite
+        self.subjects = tuple(subjects)
+        self.options = options
+        self.progress = progress
+        self.cells: dict[tuple[str, str], Cell] = {}
+        self.queue: deque[list[_Row]] = deque()
+        self.workers: list[_Worker] = []
+        self.total = 0
+
+    def matrix(self) -> Matrix:
+        detectors = self.suite.detectors
+        cache = CellCache() if self.options.cache else None
+        everyone = list(dict.fromkeys([CORRECT_SUBJECT, *self.subjects]))
+        self._enqueue(everyone, cache)
+        try:
+            if self.queue:
+                self._warm_up()
+                self._work()
+        finally:
+            for worker in self.workers:
+                worker.kill()
+        self._check_control()
+        if cache:
+            for subject in everyone:
+                cache.write(subject, {d: self.cells[subject.id, d.id] for d in detectors})
+        kept = {subject.id for subject in self.subjects}
+        return Matrix(
+            subjects=self.subjects,
+            detectors=detectors,
+            cells={key: cell for key, cell in self.cells.items() if key[0] in kept},
+            suite=self.suite.names,
+        )
+
+    def _enqueue(self, subjects: Sequence[Subject], cache: CellCache | None) -> None:
+        rows = []
+        for subject in subjects:
+            known = cache.read(subject) if cache else {}
+            missing = []
+            for index, detector in enumerate(self.suite.detectors):
+                if detector.digest in known:
+                    self.cells[subject.id, detector.id] = known[detector.digest]
+                else:
+                    missing.append(index)
+            if missing:
+                rows.append(_Row(subject, tuple(missing)))
+        self.total = sum(len(row.cells) for row in rows)
+        size = CHUNK if self.options.isolate is Isolation.CHUNK else 1
+        if rows and rows[0].subject is CORRECT_SUBJECT:
+            self.queue.append([rows.pop(0)])
+        self.queue.extend(rows[i : i + size] for i in range(0, len(rows), size))
+        self.start_total = len(self.cells)
+
+    def _warm_up(self) -> None:
+        """Leave to the workers a process in which everything of ours is loaded and quiet."""
+        load(CORRECT_SUBJECT)
+        gc.collect()
+        gc.freeze()
+
+    def _work(self) -> None:
+        while self.queue or self.workers:
+            while self.queue and len(self.workers) < self.options.jobs:
+                self.workers.append(_Worker(self.suite, self.queue.popleft(), self.options))
+            self._listen()
+            for worker in [w for w in self.workers if time.monotonic() > w.deadline]:
+                limit = f"{self.options.timeout:g} s"
+                self._lost(worker, Outcome.TIMEOUT, f"not finished within {limit}")
+            self.progress(len(self.cells) - self.start_total, self.total)
+
+    def _listen(self) -> None:
+        wait = max(0.0, min(w.deadline for w in self.workers) - time.monotonic())
+        sources: list[Any] = [w.pipe for w in self.workers] + [
+            w.process.sentinel for w in self.workers
+        ]
+        ready = set(connection.wait(sources, wait))
+        for worker in list(self.workers):
+            if worker.pipe not in ready and worker.process.sentinel not in ready:
+                continue
+            try:
+                for record in worker.records():
+                    self._record(worker, record)
+            except (EOFError, OSError, ValueError, TypeError, LookupError):
+                self._lost(worker, Outcome.CRASHED, worker.epitaph())
+
+    def _record(self, worker: "_Worker", record: list[Any]) -> None:
+        kind, *values = record
+        if kind == "ready":
+            pass
+        elif kind == "loaded":
+            worker.loaded = True
+        elif kind == "cell":
+            _, index, outcome, message, seconds = values
+            if index != worker.rows[0].cells[worker.position]:
+                raise ValueError("a cell out of turn")
+            cell = Cell(Outcome(outcome), str(message)[:MESSAGE_LIMIT], float(seconds))
+            self._store(worker.rows[0].subject, index, cell)
+            worker.position += 1
+        elif kind == "unloadable":
+            _, outcome, message = values
+            self._store_rest(worker, Outcome(outcome), str(message)[:MESSAGE_LIMIT])
+        elif kind in ("done", "leak"):
+            self._row_ended(worker, number=values[0], leak=kind == "leak")
+        else:
+            raise ValueError("an unknown record")
+        worker.deadline = time.monotonic() + self.options.timeout
+
+    def _row_ended(self, worker: "_Worker", number: int, leak: bool) -> None:
+        if number < 0:  # the control at the end of a chunk
+            if leak:
+                self.queue.extend([row] for row in worker.job_rows)
+            self._retire(worker)
+            return
+        if worker.rows[0].subject is CORRECT_SUBJECT:
+            self._check_control()
+        worker.next_row()
+        if leak and worker.rows:
+            self.queue.append(worker.rows)
+        if leak or not (worker.rows or worker.controlled):
+            self._retire(worker)
+
+    def _lost(self, worker: "_Worker", outcome: Outcome, message: str) -> None:
+        """Label what a dead or hanging worker was at, and queue what it leaves."""
+        worker.kill()
+        self.workers.remove(worker)
+        if not worker.rows:  # lost in its control
+            self.queue.extend([row] for row in worker.job_rows)
+            return
+        if worker.loaded:
+            row = worker.rows[0]
+            index = row.cells[worker.position]
+            self._store(row.subject, index, Cell(outcome, message))
+            worker.rows[0] = _Row(row.subject, row.cells[worker.position + 1 :])
+            if not worker.rows[0].cells:
+                worker.rows.pop(0)
+        else:
+            self._store_rest(worker, outcome, f"when imported: {message}")
+            worker.rows.pop(0)
+        if worker.rows:
+            self.queue.appendleft(worker.rows)
+
+    def _retire(self, worker: "_Worker") -> None:
+        worker.kill()
+        self.workers.remove(worker)
+
+    def _store(self, subject: Subject, index: int, cell: Cell) -> None:
+        self.cells[subject.id, self.suite.detectors[index].id] = cell
+
+    def _store_rest(self, worker: "_Worker", outcome: Outcome, message: str) -> None:
+        row = worker.rows[0]
+        for index in row.cells[worker.position :]:
+            self._store(row.subject, index, Cell(outcome, message))
+
+    def _check_control(self) -> None:
+        bad: list[tuple[Detector, Cell]] = [
+            (d, cell)
+            for d in self.suite.detectors
+            if (cell := self.cells.get((CORRECT_SUBJECT.id, d.id)))
+            and cell.outcome is not Outcome.PASSED
+        ]
+        if bad:
+            lines = [f"  {d.id}: {cell.outcome}: {cell.message}" for d, cell in bad]
+            raise ControlFailed(
+                "the correct GPT is not green, so nothing else can be judged; "
+                "mend these detectors first:\n" + "\n".join(lines)
+            )
+
+
+class _Worker:
+    """The parent's side of one worker process."""
+
+    def __init__(self, suite: Suite, rows: list[_Row], options: Options) -> None:
+        self.job_rows = list(rows)
+        self.rows = list(rows)
+        """Rows that are not finished; the first is being run."""
+        self.position = 0
+        """How many cells of the first row are known."""
+        self.loaded = False
+        self.controlled = options.isolate is Isolation.CHUNK and len(rows) > 1
+        job = Job(
+            subjects=tuple(row.subject for row in rows),
+            cells=tuple(row.cells for row in rows),
+            memory=options.memory * 1024 * 1024,
+            control=self.controlled,
+        )
+        self.pipe, writer = multiprocessing.Pipe(duplex=False)
+        new_process = options.isolate is Isolation.PROCESS
+        context: Any = multiprocessing.get_context("spawn" if new_process else "fork")
+        self.process = context.Process(
+            target=run_job_in_new_process if new_process else _run_forked,
+            args=(options.select, job, writer) if new_process else (suite, job, self.pipe, writer),
+            daemon=True,
+        )
+        self.process.start()
+        writer.close()
+        self.deadline = time.monotonic() + (START_UP if new_process else options.timeout)
+
+    def records(self) -> Iterator[list[Any]]:
+        """What has arrived. Raises EOFError when the worker is gone."""
+        while self.pipe.poll():
+            yield json.loads(self.pipe.recv_bytes(RECORD_LIMIT))
+            if self.pipe.closed:
+                return
+        # A grandchild may hold the pipe open: the process itself tells that it is over.
+        if not self.process.is_alive() and not self.pipe.poll():
+            raise EOFError
+
+    def next_row(self) -> None:
+        """The first row is complete."""
+        self.rows.pop(0)
+        self.position = 0
+        self.loaded = False
+
+    def epitaph(self) -> str:
+        """How the process ended."""
+        self.process.join(1.0)
+        code = self.process.exitcode
+        if code is None:
+            return "the worker lost its connection"
+        if code < 0:
+            with contextlib.suppress(ValueError):
+                return f"killed by signal {signal.Signals(-code).name}"
+            return f"killed by signal {-code}"
+        return f"the process ended with exit code {code}"
+
+    def kill(self) -> None:
+        """End the process and whatever it started."""
+        if hasattr(os, "killpg") and self.process.pid:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        if self.process.is_alive():
+            self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _run_forked(suite: Suite, job: Job, reader: Any, writer: Any) -> None:
+    reader.close()
+    run_job(suite, job, writer)

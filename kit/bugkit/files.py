@@ -1,0 +1,53 @@
+"""Reading and writing text so that nothing is ever half there."""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from .places import shown
+from .problems import Problem, reason
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, or a Problem that names the file."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Problem(
+            f"{shown(path)}: not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from None
+    except OSError as error:
+        raise Problem(f"{shown(path)}: cannot be read: {reason(error)}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace the file as a whole, or leave the old one as it was and raise a Problem."""
+    if path.is_dir():
+        raise Problem(f"{shown(path)}: is a folder; name a file to write to")
+    # A pipe or a device takes the text as it comes: there is no old file to save.
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        return
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with open(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+        raise Problem(f"{shown(path)}: cannot be written: {reason(error)}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

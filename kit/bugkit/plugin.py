@@ -1,0 +1,65 @@
+"""The pytest plugin: `--gpt SUBJECT`, the `gpt` fixture, and the detectors' marks.
+
+Installing bugkit makes it available to every pytest run, so anybody's tests can use the
+fixture; it costs nothing until they do.
+"""
+
+import pytest
+
+from .contract import NotOffered, Offer
+
+SUBJECT = pytest.StashKey[Offer]()
+"""The subject under test."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Register --gpt."""
+    parser.getgroup("bugkit").addoption(
+        "--gpt",
+        metavar="SUBJECT",
+        default="correct",
+        help="what the `gpt` fixture gives: a bug of the catalogue, a .py file or a folder "
+        "(default: the correct GPT)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marks, and load an explicitly named subject before any test starts."""
+    config.addinivalue_line("markers", "backstop: compares with recorded numbers only")
+    config.addinivalue_line("markers", "level(n): needs the names of that level of the contract")
+    if config.getoption("--gpt") != "correct":
+        _load(config)
+
+
+@pytest.fixture
+def gpt(request: pytest.FixtureRequest) -> Offer:
+    """The GPT under test, seen through the contract."""
+    stash = request.config.stash
+    if SUBJECT not in stash:
+        _load(request.config)
+    return stash[SUBJECT]
+
+
+def _load(config: pytest.Config) -> None:
+    from .catalogue import load_catalogue
+    from .problems import Problem
+    from .subject import find_subject, load
+
+    name = config.getoption("--gpt")
+    try:
+        subject = find_subject(name, load_catalogue())
+        module = load(subject)
+    except Problem as problem:
+        raise pytest.UsageError(f"--gpt {name}: {problem}") from None
+    except (Exception, SystemExit) as error:
+        raise pytest.UsageError(f"--gpt {name}: cannot be imported: {error!r}") from None
+    config.stash[SUBJECT] = Offer(module)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item):  # type: ignore[no-untyped-def]
+    """A detector whose subject lacks a name is skipped, not failed."""
+    try:
+        return (yield)
+    except NotOffered as missing:
+        pytest.skip(str(missing))

@@ -1,0 +1,198 @@
+"""Implementations under test: the correct GPT, a mutant, or somebody's file or folder."""
+
+import hashlib
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from .catalogue import Bug, load_bug, slug_of
+from .files import read_text
+from .places import CORRECT, shown
+from .problems import Problem, nearest
+
+
+class Kind(StrEnum):
+    """What sort of subject it is."""
+
+    CORRECT = "correct"
+    MUTANT = "mutant"
+    INNOCENT = "innocent"
+    FILE = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Something that can be loaded and offers the names of the contract."""
+
+    id: str
+    """The slug, or the path as it was given."""
+    kind: Kind
+    title: str
+    path: Path
+    """The file or package folder to load; for a mutant, the folder laid over `correct`."""
+    bug: Bug | None = None
+
+    @property
+    def component(self) -> str | None:
+        """The part of the transformer that the bug is in."""
+        return self.bug.component if self.bug else None
+
+    @property
+    def level(self) -> int | None:
+        """The bug's level."""
+        return self.bug.level if self.bug else None
+
+    def digest(self) -> str | None:
+        """Names the sources by content; None if what they import is not known."""
+        if self.kind is Kind.FILE:
+            return None
+        sources = {path.name: path.read_bytes() for path in CORRECT.glob("*.py")}
+        if self.bug:
+            sources[self.bug.file] = self.bug.module.read_bytes()
+        summary = hashlib.sha256()
+        for name, source in sorted(sources.items()):
+            summary.update(f"{name} {len(source)}\n".encode() + source)
+        return summary.hexdigest()
+
+
+CORRECT_SUBJECT = Subject("correct", Kind.CORRECT, "The correct GPT", CORRECT)
+
+
+def subject_of(bug: Bug) -> Subject:
+    """The mutant that carries the bug. Raises Problem if it was never built."""
+    if not bug.module.is_file():
+        raise Problem(f"{shown(bug.module)}: is missing; run: bugkit build {bug.slug}")
+    if bug.module.read_bytes() == bug.original.read_bytes():
+        raise Problem(
+            f"{shown(bug.module)}: does not differ from the correct module; "
+            f"run: bugkit build {bug.slug}"
+        )
+    return Subject(
+        bug.slug, Kind.INNOCENT if bug.innocent else Kind.MUTANT, bug.title, bug.folder, bug
+    )
+
+
+def find_subject(name: str, catalogue: Mapping[str, Bug]) -> Subject:
+    """The subject that a user means: a slug, a .py file, or a folder."""
+    if slug_of(name) in catalogue:
+        return subject_of(catalogue[slug_of(name)])
+    if name == CORRECT_SUBJECT.id:
+        return CORRECT_SUBJECT
+    path = Path(name)
+    if not path.exists():
+        if path.suffix == ".py" or len(path.parts) > 1:
+            raise Problem(f"{name}: no such file or folder")
+        raise Problem(f"no bug, file or folder is called {name}{nearest(slug_of(name), catalogue)}")
+    if (path / "bug.toml").is_file():
+        return subject_of(load_bug(path.resolve()))
+    file = _entry(path)
+    read_text(file)
+    return Subject(name, Kind.FILE, file.name if file.name != "__init__.py" else path.name, file)
+
+
+def _entry(path: Path) -> Path:
+    """The file that defines the names."""
+    if path.is_file():
+        if path.suffix != ".py":
+            raise Problem(f"{path}: not a Python file; give a .py file or a folder")
+        return path.resolve()
+    for name in ("adapter.py", "__init__.py"):
+        if (path / name).is_file():
+            return (path / name).resolve()
+    files = sorted(path.glob("*.py"))
+    if len(files) != 1:
+        found = f"{len(files)} .py files" if files else "no .py file"
+        raise Problem(
+            f"{path}: holds {found}, and no adapter.py or __init__.py; name the file to check"
+        )
+    return files[0].resolve()
+
+
+def load(subject: Subject) -> ModuleType:
+    """Run the subject's code and return its module. Whatever that code raises comes through."""
+    name = f"bugkit_subject_{hashlib.sha256(subject.id.encode()).hexdigest()[:12]}"
+    if subject.kind is not Kind.FILE:
+        layers = [CORRECT] if subject.bug is None else [subject.path, CORRECT]
+        return _load_overlay(name, layers)
+    if subject.path.name == "__init__.py":
+        return _load_package(subject.path.parent)
+    # As if it had been started as a script: files beside it can be imported.
+    sys.path.insert(0, str(subject.path.parent))
+    return _execute(name, subject.path)
+
+
+def _load_overlay(package: str, layers: Sequence[Path]) -> ModuleType:
+    """A package whose modules are taken from the first folder that has them."""
+    for name in [n for n in sys.modules if n == package or n.startswith(f"{package}.")]:
+        del sys.modules[name]
+    finder = _OverlayFinder(package, layers)
+    sys.meta_path.insert(0, finder)
+    try:
+        return _execute(package, _first(layers, "__init__"), [str(layers[-1])])
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def _load_package(folder: Path) -> ModuleType:
+    # Under its own name, since its modules may import each other by it.
+    if folder.name in sys.modules:
+        return _execute(f"bugkit_subject_{folder.name}", folder / "__init__.py", [str(folder)])
+    sys.path.insert(0, str(folder.parent))
+    return importlib.import_module(folder.name)
+
+
+def _execute(name: str, path: Path, search: list[str] | None = None) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        name, path, loader=_FreshLoader(name, str(path)), submodule_search_locations=search
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class _OverlayFinder(importlib.abc.MetaPathFinder):
+    def __init__(self, package: str, layers: Sequence[Path]) -> None:
+        self.prefix = f"{package}."
+        self.layers = layers
+
+    def find_spec(
+        self, fullname: str, path: object = None, target: object = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if not fullname.startswith(self.prefix):
+            return None
+        file = _first(self.layers, fullname.removeprefix(self.prefix))
+        loader = _FreshLoader(fullname, str(file))
+        return importlib.util.spec_from_file_location(fullname, file, loader=loader)
+
+
+def _first(layers: Sequence[Path], module: str) -> Path:
+    for folder in layers:
+        file = folder / f"{module}.py"
+        if file.is_file():
+            return file
+    raise ModuleNotFoundError(f"the correct GPT has no module {module}")
+
+
+class _FreshLoader(importlib.machinery.SourceFileLoader):
+    """Compiles the source itself: a .pyc is told apart by second and size alone, and a rebuilt
+    mutant may agree in both."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return _compiled(path, self.get_data(path))
+
+
+@cache
+def _compiled(path: str, source: bytes) -> CodeType:
+    code: CodeType = compile(source, path, "exec", dont_inherit=True)
+    return code

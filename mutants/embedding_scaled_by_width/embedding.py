@@ -1,0 +1,37 @@
+"""Token ids -> vectors.
+
+Attention by itself cannot tell one order of tokens from another, so each position adds a
+learned vector of its own.
+
+Source: Vaswani et al. 2017, section 3.4 and 3.5; learned positions as in GPT-2, where the
+sum is not scaled.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .config import GPTConfig
+
+
+def embed(params: dict[str, Any], token_ids: np.ndarray) -> np.ndarray:  # [B, T] -> [B, T, C]
+    """Token vector plus position vector."""
+    tokens = params["wte"][token_ids]
+    positions = params["wpe"][: token_ids.shape[1]]
+    return tokens * tokens.shape[-1] ** 0.5 + positions
+
+
+def check_token_ids(token_ids: np.ndarray, cfg: GPTConfig) -> None:
+    """Raise ValueError unless `token_ids` is a batch that the model can read."""
+    if token_ids.ndim != 2:
+        raise ValueError(f"token_ids must have shape (B, T), got shape {token_ids.shape}")
+    if not np.issubdtype(token_ids.dtype, np.integer):
+        raise ValueError(f"token_ids must be integers, got {token_ids.dtype}")
+    T = token_ids.shape[1]
+    if not 1 <= T <= cfg.max_seq_len:
+        raise ValueError(f"T must be from 1 to max_seq_len = {cfg.max_seq_len}, got {T}")
+    if token_ids.size and not (0 <= token_ids.min() and token_ids.max() < cfg.vocab_size):
+        raise ValueError(
+            f"token ids must be from 0 to {cfg.vocab_size - 1}, "
+            f"got {token_ids.min()} to {token_ids.max()}"
+        )

@@ -1,0 +1,20 @@
+"""The detector suite: ordinary pytest tests, each of one property of a correct GPT.
+
+A test takes the fixture `gpt` and exchanges only data with it. The first line of its docstring
+is the property in words; the rest says why a correct GPT has it.
+"""
+
+FAMILIES = (
+    "numerics",
+    "softmax",
+    "norm",
+    "embedding",
+    "attention",
+    "causality",
+    "mlp",
+    "residual",
+    "head",
+    "init",
+    "backstop",
+)
+"""The test files, most fundamental first: who fails an early one need not look at later ones."""

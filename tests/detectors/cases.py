@@ -1,0 +1,182 @@
+"""What the detectors share: sizes, parameters, and comparisons that explain themselves.
+
+Sizes differ from each other and share no factor where they can, so that no axis passes for
+another. Parameters are random and large, biases and gains too: near the usual start, where
+biases are zero and weights tiny, most bugs hide.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from bugkit.contract import GPT
+
+SIZES = {"vocab_size": 11, "d_model": 15, "n_layers": 2, "n_heads": 3, "max_seq_len": 13}
+B, T = 2, 7
+
+ROUNDING = {"float64": 1e-8, "float32": 2e-3}
+"""How far equal results may lie apart, relative to their size: rounding, with room to spare."""
+
+INFLUENCE = {"float64": 1e-7, "float32": 1e-2}
+"""The least change that counts as an influence, relative to the size of the results."""
+
+SEED = 1
+"""Any other does as well; a fixed one makes every run tell the same."""
+
+
+def config(gpt: "GPT", **changes: int) -> Any:
+    """A configuration of the usual sizes, with changes."""
+    return gpt.GPTConfig(**{**SIZES, **changes})
+
+
+def model(gpt: "GPT", **changes: int) -> tuple[Any, dict[str, Any]]:
+    """A configuration and random parameters for it."""
+    return config(gpt, **changes), parameters(**{**SIZES, **changes})
+
+
+def parameters(
+    vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_seq_len: int
+) -> dict[str, Any]:
+    """Random parameters of a tied model: every array is filled, and none with small numbers."""
+    del n_heads  # the heads share the same arrays
+    rng = np.random.default_rng(SEED)
+    C = d_model
+
+    def matrix(rows: int, columns: int) -> np.ndarray:
+        return rng.normal(0.0, rows**-0.5, (rows, columns))
+
+    def norm() -> dict[str, np.ndarray]:
+        return {"g": rng.uniform(0.5, 1.5, C), "b": rng.normal(0.0, 0.5, C)}
+
+    def bias(n: int) -> np.ndarray:
+        return rng.normal(0.0, 0.5, n)
+
+    blocks = [
+        {
+            "ln1": norm(),
+            "attn": {
+                "w_qkv": matrix(C, 3 * C),
+                "b_qkv": bias(3 * C),
+                "w_o": matrix(C, C),
+                "b_o": bias(C),
+            },
+            "ln2": norm(),
+            "mlp": {
+                "w1": matrix(C, 4 * C),
+                "b1": bias(4 * C),
+                "w2": matrix(4 * C, C),
+                "b2": bias(C),
+            },
+        }
+        for _ in range(n_layers)
+    ]
+    return {
+        "wte": rng.normal(0.0, 1.0, (vocab_size, C)),
+        "wpe": rng.normal(0.0, 1.0, (max_seq_len, C)),
+        "blocks": blocks,
+        "ln_f": norm(),
+    }
+
+
+def tokens(rows: int = B, length: int = T, vocab_size: int = SIZES["vocab_size"]) -> np.ndarray:
+    """Token ids, [rows, length]."""
+    return np.random.default_rng(SEED).integers(0, vocab_size, (rows, length))
+
+
+def other(token_ids: np.ndarray, vocab_size: int = SIZES["vocab_size"]) -> np.ndarray:
+    """Every token exchanged for another one."""
+    return (token_ids + 1) % vocab_size
+
+
+def silence_attention(params: dict[str, Any]) -> None:
+    """Make every attention branch add nothing."""
+    for block in params["blocks"]:
+        block["attn"]["w_o"][:] = 0.0
+        block["attn"]["b_o"][:] = 0.0
+
+
+def silence_mlp(params: dict[str, Any]) -> None:
+    """Make every MLP branch add nothing."""
+    for block in params["blocks"]:
+        block["mlp"]["w2"][:] = 0.0
+        block["mlp"]["b2"][:] = 0.0
+
+
+def part(params: dict[str, Any], which: str, layer: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Views of the weight [C, C] and the bias [C] that make "q", "k" or "v"."""
+    attention = params["blocks"][layer]["attn"]
+    C = attention["w_o"].shape[0]
+    start = "qkv".index(which) * C
+    return attention["w_qkv"][:, start : start + C], attention["b_qkv"][start : start + C]
+
+
+def logits_of(gpt: "GPT", params: dict[str, Any], cfg: Any, token_ids: np.ndarray) -> np.ndarray:
+    """Logits, [B, T, V]."""
+    return np.asarray(gpt.gpt_forward(params, cfg, token_ids))
+
+
+def maps_of(
+    gpt: "GPT", params: dict[str, Any], cfg: Any, token_ids: np.ndarray
+) -> list[np.ndarray]:
+    """Attention weights [B, H, T, T] of each layer; skips where they are not offered."""
+    try:
+        _, maps = gpt.gpt_forward(params, cfg, token_ids, return_attn=True)
+    except TypeError as error:
+        if "return_attn" not in str(error):
+            raise
+        pytest.skip("gpt_forward does not offer return_attn")
+    return [np.asarray(weights) for weights in maps]
+
+
+def visible(T: int) -> np.ndarray:
+    """Which key j a query i may see, [T, T]."""
+    return np.tril(np.ones((T, T), dtype=bool))
+
+
+def assert_same(
+    got: np.ndarray, expected: np.ndarray, what: str, axes: tuple[str, ...], loose: float = 1.0
+) -> None:
+    """Equal up to rounding (times `loose`), or a message about the place that is worst.
+
+    NaN in the same place counts as equal: other detectors look for NaN.
+    """
+    assert got.shape == expected.shape, (
+        f"{what}: the shape should be {expected.shape}, but is {got.shape}"
+    )
+    apart = np.abs(got - expected)
+    apart = np.where(np.isnan(got) & np.isnan(expected), 0.0, apart)
+    apart = np.where(np.isnan(apart), np.inf, apart)
+    allowed = loose * ROUNDING[precision(got)] * max(1.0, size(expected))
+    if apart.size and apart.max() > allowed:
+        worst = np.unravel_index(np.argmax(apart), apart.shape)
+        raise AssertionError(
+            f"{what}, at {place(worst, axes)}: expected {expected[worst]:.6g}, got {got[worst]:.6g}"
+        )
+
+
+def assert_changed(before: np.ndarray, after: np.ndarray, message: str) -> None:
+    """Some entry has moved by more than rounding could move it."""
+    moved = np.nanmax(np.abs(after - before), initial=0.0)
+    assert moved > INFLUENCE[precision(before)] * max(1.0, size(before)), message
+
+
+def size(x: np.ndarray) -> float:
+    """The largest finite magnitude."""
+    finite = np.abs(x[np.isfinite(x)])
+    return float(finite.max(initial=0.0))
+
+
+def precision(x: np.ndarray) -> str:
+    """Which tolerance applies."""
+    return "float32" if x.dtype.itemsize < 8 else "float64"
+
+
+def place(index: Any, axes: tuple[str, ...]) -> str:
+    """An index in words: batch 0, position 3."""
+    return ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True))
+
+
+LOGITS = ("batch row", "position", "word")
+MAP = ("batch row", "head", "query position", "key position")

@@ -1,0 +1,65 @@
+"""Numbers: finite, of the right type, and the same wherever the input stands."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import cases
+
+if TYPE_CHECKING:
+    from bugkit.contract import GPT
+
+
+def test_logits_are_finite(gpt: "GPT") -> None:
+    """Logits are finite numbers.
+
+    Ordinary parameters and tokens must not produce NaN or infinity anywhere. NaN comes from
+    infinity minus infinity or 0 / 0, for example in a softmax row without any visible key.
+    """
+    cfg, params = cases.model(gpt)
+    finite = np.isfinite(cases.logits_of(gpt, params, cfg, cases.tokens()))
+    positions = sorted(set(np.nonzero(~finite)[1].tolist()))
+    assert finite.all(), f"the logits at positions {positions} are not finite numbers"
+
+
+def test_one_token_is_enough(gpt: "GPT") -> None:
+    """A prompt of one token gets finite logits.
+
+    The first token sees only itself, and that must do: every generation starts with it.
+    """
+    cfg, params = cases.model(gpt)
+    logits = cases.logits_of(gpt, params, cfg, cases.tokens(length=1))
+    assert np.isfinite(logits).all(), "with T = 1 the logits are not finite numbers"
+
+
+def test_float32_stays_float32(gpt: "GPT") -> None:
+    """float32 parameters give float32 logits.
+
+    One float64 scalar on the way makes everything after it float64: twice the memory, half the
+    speed, and other numbers than on the hardware that the model is meant for.
+    """
+    cfg, params = cases.model(gpt)
+    logits = cases.logits_of(gpt, as_float32(params), cfg, cases.tokens())
+    assert logits.dtype == np.float32, f"float32 parameters gave {logits.dtype} logits"
+
+
+def test_batch_rows_do_not_mix(gpt: "GPT") -> None:
+    """A sequence gets the same logits alone and in a batch.
+
+    Nothing in a GPT looks across the batch axis. Whoever shares the batch must not matter, nor
+    the row that a sequence happens to be in.
+    """
+    cfg, params = cases.model(gpt)
+    token_ids = cases.tokens()
+    together = cases.logits_of(gpt, params, cfg, token_ids)
+    alone = np.concatenate([cases.logits_of(gpt, params, cfg, row[None]) for row in token_ids])
+    cases.assert_same(together, alone, "logits in a batch against alone", cases.LOGITS)
+
+
+def as_float32(tree: Any) -> Any:
+    """The same parameters in single precision."""
+    if isinstance(tree, dict):
+        return {key: as_float32(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [as_float32(value) for value in tree]
+    return tree.astype(np.float32)
