@@ -58,13 +58,13 @@ def apply(source: str, edit: Edit) -> str:
 
 def _find(source: str, edit: Edit) -> "SgNode":
     scope = _function(source, edit.inside)
-    rule: dict[str, Any] = {"pattern": edit.find}
+    rule: Any = {"pattern": edit.find}
     if edit.after:
         rule["follows"] = {"pattern": edit.after, "stopBy": "end"}
     if edit.before:
         rule["precedes"] = {"pattern": edit.before, "stopBy": "end"}
     try:
-        found = scope.find_all({"rule": rule})  # type: ignore[arg-type]
+        found = scope.find_all({"rule": rule})
     except RuntimeError:
         raise Refused(f"not a pattern of one Python node: {edit.find!r}") from None
     # A statement and the expression it consists of are two nodes with one text.
@@ -82,7 +82,7 @@ def _function(source: str, name: str) -> "SgNode":
         raise Problem(
             "edits need the library ast-grep-py; install it with: pip install 'bugkit[author]'"
         ) from None
-    root = SgRoot(source, "python").root()
+    root: SgNode = SgRoot(source, "python").root()
     if not name:
         return root
     functions = [
@@ -208,10 +208,10 @@ def _hole_name(name: str) -> str:
 class _Fill(ast.NodeTransformer):
     """Puts trees in the place of names: expressions for a name, or statements for a line."""
 
-    def __init__(self, filling: "dict[str, Any]") -> None:
+    def __init__(self, filling: dict[str, Any]) -> None:
         self.filling = filling
 
-    def visit_Expr(self, node: ast.Expr) -> Any:  # noqa: N802
+    def visit_Expr(self, node: ast.Expr) -> Any:
         if isinstance(node.value, ast.Name) and node.value.id in self.filling:
             return [
                 item if isinstance(item, ast.stmt) else ast.Expr(item)
@@ -219,7 +219,7 @@ class _Fill(ast.NodeTransformer):
             ]
         return self.generic_visit(node)
 
-    def visit_Name(self, node: ast.Name) -> Any:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> Any:
         if node.id not in self.filling:
             return node
         items = [i.value if isinstance(i, ast.Expr) else i for i in self.filling[node.id]]
@@ -227,7 +227,7 @@ class _Fill(ast.NodeTransformer):
             raise Refused("a statement cannot take the place of an expression")
         return items[0] if len(items) == 1 else items
 
-    def visit_Call(self, node: ast.Call) -> Any:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> Any:
         # f($$$ARGS): what the hole holds may have keywords, which are no expressions.
         keywords: list[ast.keyword] = []
         for argument in node.args:

@@ -72,7 +72,7 @@ class ControlFailed(Problem):
 def run(
     subjects: Sequence[Subject],
     options: Options,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Matrix:
     """The matrix of these subjects. `progress(done, total)` counts cells."""
     matrices: list[Matrix] = []
@@ -98,7 +98,7 @@ class _Run:
         suite: Suite,
         subjects: Sequence[Subject],
         options: Options,
-        progress: Callable[[int, int], None],
+        progress: Callable[[int, int], None] | None,
     ) -> None:
         self.suite = suite
         self.subjects = tuple(subjects)
@@ -121,10 +121,10 @@ class _Run:
         finally:
             for worker in self.workers:
                 worker.kill()
+            if cache:  # a stopped run goes on from here
+                for subject in everyone:
+                    cache.write(subject, self._known(subject))
         self._check_control()
-        if cache:
-            for subject in everyone:
-                cache.write(subject, {d: self.cells[subject.id, d.id] for d in detectors})
         kept = {subject.id for subject in self.subjects}
         return Matrix(
             subjects=self.subjects,
@@ -132,6 +132,10 @@ class _Run:
             cells={key: cell for key, cell in self.cells.items() if key[0] in kept},
             suite=self.suite.names,
         )
+
+    def _known(self, subject: Subject) -> dict[Detector, Cell]:
+        detectors = self.suite.detectors
+        return {d: self.cells[key] for d in detectors if (key := (subject.id, d.id)) in self.cells}
 
     def _enqueue(self, subjects: Sequence[Subject], cache: CellCache | None) -> None:
         rows = []
@@ -166,7 +170,8 @@ class _Run:
             for worker in [w for w in self.workers if time.monotonic() > w.deadline]:
                 limit = f"{self.options.timeout:g} s"
                 self._lost(worker, Outcome.TIMEOUT, f"not finished within {limit}")
-            self.progress(len(self.cells) - self.start_total, self.total)
+            if self.progress:
+                self.progress(len(self.cells) - self.start_total, self.total)
 
     def _listen(self) -> None:
         wait = max(0.0, min(w.deadline for w in self.workers) - time.monotonic())

@@ -4,6 +4,8 @@ Installing bugkit makes it available to every pytest run, so anybody's tests can
 fixture; it costs nothing until they do.
 """
 
+from collections.abc import Iterator
+
 import pytest
 
 from .contract import NotOffered, Offer
@@ -57,9 +59,9 @@ def _load(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item):  # type: ignore[no-untyped-def]
+def pytest_runtest_call() -> Iterator[None]:
     """A detector whose subject lacks a name is skipped, not failed."""
     try:
-        return (yield)
+        yield
     except NotOffered as missing:
         pytest.skip(str(missing))

@@ -166,7 +166,7 @@ class _OverlayFinder(importlib.abc.MetaPathFinder):
         self.layers = layers
 
     def find_spec(
-        self, fullname: str, path: object = None, target: object = None
+        self, fullname: str, _path: object = None, _target: object = None
     ) -> importlib.machinery.ModuleSpec | None:
         if not fullname.startswith(self.prefix):
             return None

@@ -5,8 +5,9 @@ import contextlib
 import hashlib
 import importlib.util
 import io
+import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,7 @@ class Suite:
         self.names = frozenset(item.name for item in [*items, *deselected])
         if len(self.names) != len(items) + len(deselected):
             names = sorted(item.name for item in [*items, *deselected])
-            twice = next(a for a, b in zip(names, names[1:], strict=False) if a == b)
+            twice = next(a for a, b in itertools.pairwise(names) if a == b)
             raise Problem(f"two detectors are called {twice}; rename one of them")
         keys = _keys([*items, *deselected], families)
         self.detectors = tuple(_detector(item, keys[item.name], digests) for item in self.items)
@@ -85,7 +86,7 @@ def with_suite(select: str, use: Callable[[Suite], None]) -> None:
 
 
 @contextlib.contextmanager
-def _quiet_environment():  # type: ignore[no-untyped-def]
+def _quiet_environment() -> Iterator[None]:
     """Neither the user's pytest options nor other plugins may change a verdict."""
     overrides = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
     saved = {name: os.environ.get(name) for name in overrides}
@@ -159,7 +160,7 @@ def _families() -> tuple[str, ...]:
 
 
 def _keys(items: Sequence[pytest.Item], families: Sequence[str]) -> dict[str, str]:
-    """Item name -> short key: a letter for the family, a number within it.
+    """Item name -> short key: a letter for the family, one more character within it.
 
     Keys are given to all detectors, so that a selection does not rename columns.
     """
@@ -171,9 +172,12 @@ def _keys(items: Sequence[pytest.Item], families: Sequence[str]) -> dict[str, st
     keys: dict[str, str] = {}
     for index, names in enumerate(members.values()):
         letter = chr(ord("A") + index) if index < 26 else f"Z{index - 25}"
-        for number, name in enumerate(sorted(names, key=position.__getitem__), 1):
-            keys[name] = f"{letter}{number}"
+        ordered = sorted(names, key=position.__getitem__)
+        keys |= {name: letter + _NUMERALS[i] for i, name in enumerate(ordered)}
     return keys
+
+
+_NUMERALS = "123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class _Digests:

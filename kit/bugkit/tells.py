@@ -118,7 +118,8 @@ def _imported_elsewhere(file: str) -> set[str]:
 
 
 def _names(source: str) -> tuple[set[str], set[str]]:
-    bound, read = set(), set()
+    bound: set[str] = set()
+    read: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Name):
             (read if isinstance(node.ctx, ast.Load) else bound).add(node.id)

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,8 +93,9 @@ def _settle(memory: int) -> None:
     for descriptor in (0, 1, 2):
         os.dup2(sink, descriptor)
     # Objects that a parent put there (a test's capture, a notebook) have buffers of their own.
-    sys.stdin = open(os.devnull, encoding="utf-8")
-    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")
+    nothing = Path(os.devnull)
+    sys.stdin = nothing.open(encoding="utf-8")  # noqa: SIM115, they stay open
+    sys.stdout = sys.stderr = nothing.open("w", encoding="utf-8")  # noqa: SIM115
     sys.dont_write_bytecode = True
     warnings.simplefilter("ignore")
     _limit(memory)
@@ -109,8 +111,8 @@ def _limit(memory: int) -> None:
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
-        with open("/proc/self/statm", encoding="ascii") as statm:
-            taken = int(statm.read().split()[0]) * resource.getpagesize()
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        taken = pages * resource.getpagesize()
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_AS, (taken + memory, taken + memory))
 

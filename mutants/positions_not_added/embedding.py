@@ -28,7 +28,7 @@ def check_token_ids(token_ids: np.ndarray, cfg: GPTConfig) -> None:
     T = token_ids.shape[1]
     if not 1 <= T <= cfg.max_seq_len:
         raise ValueError(f"T must be from 1 to max_seq_len = {cfg.max_seq_len}, got {T}")
-    if token_ids.size and not (0 <= token_ids.min() and token_ids.max() < cfg.vocab_size):
+    if token_ids.size and (token_ids.min() < 0 or token_ids.max() >= cfg.vocab_size):
         raise ValueError(
             f"token ids must be from 0 to {cfg.vocab_size - 1}, "
             f"got {token_ids.min()} to {token_ids.max()}"

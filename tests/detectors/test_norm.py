@@ -53,7 +53,8 @@ def test_layer_norm_adds_eps_to_the_variance(gpt: "GPT") -> None:
     sqrt(eps) / sqrt(eps + eps) = 0.707. With eps outside the root they would become nearly 1.
     """
     eps = 1e-2
-    got = float(gpt.layer_norm(_alternating(eps), np.ones(WIDE), np.zeros(WIDE), eps=eps)[0, 0])
+    y = gpt.layer_norm(_alternating(eps), np.ones(WIDE), np.zeros(WIDE), eps=eps)
+    got = float(y[0, 0])
     assert abs(got - 0.5**0.5) < 1e-2, f"expected 0.707 for variance = eps = {eps}, got {got:.3f}"
 
 
@@ -69,4 +70,5 @@ def test_layer_norm_uses_the_eps_of_gpt2(gpt: "GPT") -> None:
 
 def _alternating(variance: float) -> np.ndarray:
     """One token with mean 0 and this variance, [1, WIDE]."""
-    return variance**0.5 * np.tile([1.0, -1.0], WIDE // 2)[None]
+    signs: np.ndarray = np.tile([1.0, -1.0], WIDE // 2)[None]
+    return variance**0.5 * signs

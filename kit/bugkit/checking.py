@@ -1,0 +1,69 @@
+"""`bugkit check`: from the names a user types to a matrix, its text and its verdict."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from . import exits
+from .catalogue import Bug
+from .engine import Isolation, Options, run
+from .matrix import Matrix, Status, broken_promises
+from .report import FILE_FORMATS
+from .report.story import as_story
+from .report.table import as_table, summary_lines
+from .subject import CORRECT_SUBJECT, Kind, Subject, find_subject, subject_of
+
+
+def options_from(**given: Any) -> Options:
+    """The default options, with those that were given."""
+    if given.get("isolate"):
+        given["isolate"] = Isolation(given["isolate"])
+    return replace(Options(), **{key: value for key, value in given.items() if value is not None})
+
+
+def check_subjects(
+    names: Sequence[str], catalogue: dict[str, Bug], options: Options, form: str, width: int
+) -> tuple[Matrix, str]:
+    """The matrix of the named subjects (all, if none is named) and its text."""
+    subjects = [find_subject(name, catalogue) for name in names] or _everything(catalogue)
+    with _progress() as progress:
+        matrix = run(list(dict.fromkeys(subjects)), options, progress)
+    if form in FILE_FORMATS:
+        return matrix, FILE_FORMATS[form](matrix)
+    if not names:
+        return matrix, as_table(matrix, width)
+    text = as_story(matrix, width, catalogue.values())
+    if len(matrix.of_kind(Kind.MUTANT, Kind.INNOCENT)) > 1 or broken_promises(matrix):
+        text += "\n\n" + "\n".join(summary_lines(matrix))
+    return matrix, text
+
+
+def verdict(matrix: Matrix) -> int:
+    """The exit code: a promise that does not hold is worse than a finding in a file."""
+    if broken_promises(matrix):
+        return exits.BROKEN_KIT
+    if any(matrix.status(s) is not Status.GREEN for s in matrix.of_kind(Kind.FILE)):
+        return exits.FINDING
+    return exits.FINE
+
+
+def _everything(catalogue: dict[str, Bug]) -> list[Subject]:
+    return [CORRECT_SUBJECT, *map(subject_of, catalogue.values())]
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error, where that is a terminal."""
+    with click.progressbar(
+        length=1, file=sys.stderr, hidden=not sys.stderr.isatty(), show_eta=False, label="cells"
+    ) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.length = max(total, 1)
+            bar.update(done - bar.pos)
+
+        yield progress

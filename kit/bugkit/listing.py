@@ -1,0 +1,115 @@
+"""Texts of `bugkit list` and `bugkit show`."""
+
+import difflib
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+
+import click
+
+from .catalogue import Bug
+from .files import read_text
+from .subject import subject_of
+
+WIDTH = 90
+VERSION = 1
+
+
+def as_table(bugs: Sequence[Bug]) -> str:
+    """One line a bug."""
+    if not bugs:
+        return "No bug fits."
+    header = ("SLUG", "COMPONENT", "LEVEL", "DIFFICULTY", "TITLE")
+    rows = [
+        (
+            bug.slug,
+            bug.component,
+            str(bug.level),
+            str(bug.difficulty),
+            f"{bug.title} (innocent)" if bug.innocent else bug.title,
+        )
+        for bug in bugs
+    ]
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    lines = [
+        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in [header, *rows]
+    ]
+    innocents = sum(bug.innocent for bug in bugs)
+    lines += ["", f"{len(bugs) - innocents} bugs, {innocents} innocents"]
+    return "\n".join(lines)
+
+
+def as_json(bugs: Sequence[Bug]) -> str:
+    """The facts, without the texts."""
+    entries = [
+        {
+            "slug": bug.slug,
+            "title": bug.title,
+            "verdict": bug.verdict,
+            "component": bug.component,
+            "level": bug.level,
+            "difficulty": bug.difficulty,
+            "file": bug.file,
+            "killed_by": list(bug.killed_by),
+            "sources": [source.url for source in bug.sources],
+        }
+        for bug in bugs
+    ]
+    return json.dumps({"version": VERSION, "bugs": entries}, indent=1, ensure_ascii=False)
+
+
+def riddle(bug: Bug, hints: int) -> str:
+    """What a student may see."""
+    facts = f"{bug.slug}   {bug.component}, level {bug.level}, difficulty {bug.difficulty} of 5"
+    parts = [click.style(facts, bold=True), *_section("Symptom", bug.teach.symptom)]
+    parts += _section("Predict", bug.teach.predict)
+    for number, hint in enumerate(bug.teach.hints[:hints], 1):
+        parts += _section(f"Hint {number}", hint)
+    if hints < len(bug.teach.hints):
+        parts += ["", f"More: --hints {hints + 1}, --source; spoilers: --diff, --key"]
+    return "\n".join(parts)
+
+
+def answer_key(bug: Bug) -> str:
+    """Everything else."""
+    verdict = "Innocent: an equivalent program" if bug.innocent else "The bug"
+    parts = [*_section(verdict, bug.title), *_section("Explanation", bug.teach.explanation)]
+    parts += _section("Misconception", bug.teach.misconception)
+    parts += ["", click.style("Killed by", bold=True)]
+    parts += [f"  {name}" for name in bug.killed_by] or ["  nothing"]
+    if bug.sources:
+        parts += ["", click.style("Seen in", bold=True)]
+        for source in bug.sources:
+            parts += [f"  {source.url}", *_wrapped(source.says, "    ")]
+    return "\n".join(parts).lstrip("\n")
+
+
+def difference(bug: Bug) -> str:
+    """Unified diff from the correct module to the mutant's."""
+    lines = difflib.unified_diff(
+        read_text(bug.original).splitlines(),
+        source_of(bug).splitlines(),
+        f"correct/{bug.file}",
+        f"mutants/{bug.slug}/{bug.file}",
+        lineterm="",
+    )
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    return "\n".join(click.style(line, fg=colours.get(line[:1])) for line in lines)
+
+
+def source_of(bug: Bug) -> str:
+    """The mutant's module. Raises Problem if it was never built."""
+    return read_text(subject_of(bug).path / bug.file)
+
+
+def _section(title: str, text: str) -> Iterator[str]:
+    yield ""
+    yield click.style(title, bold=True)
+    yield from _wrapped(text, "  ")
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(
+        " ".join(text.split()), WIDTH, initial_indent=indent, subsequent_indent=indent
+    )

@@ -1,0 +1,83 @@
+"""JSON and CSV: the matrix for other programs. `matrix.schema.json` documents the JSON."""
+
+import csv
+import io
+import json
+from dataclasses import asdict
+from typing import Any
+
+from .. import __version__
+from ..matrix import Matrix
+from .summary import summarise
+
+VERSION = 1
+"""Of the layout; grows when a reader of the old one would go wrong."""
+
+
+def as_json(matrix: Matrix) -> str:
+    """One object: subjects, detectors, a record for each cell, and the summary."""
+    return json.dumps(to_dict(matrix), indent=1, ensure_ascii=False) + "\n"
+
+
+def to_dict(matrix: Matrix) -> dict[str, Any]:
+    """What the JSON holds."""
+    shared = matrix.signature_shared_with
+    return {
+        "version": VERSION,
+        "bugkit": __version__,
+        "subjects": [
+            {
+                "id": s.id,
+                "kind": s.kind,
+                "title": s.title,
+                "component": s.component,
+                "level": s.level,
+                "status": matrix.status(s),
+                "killed_by": list(matrix.killers(s)),
+                "signature_shared_with": list(shared.get(s.id, ())),
+            }
+            for s in matrix.subjects
+        ],
+        "detectors": [
+            {
+                "id": d.id,
+                "label": d.label,
+                "family": d.family,
+                "level": d.level,
+                "backstop": d.backstop,
+            }
+            for d in matrix.detectors
+        ],
+        "cells": [
+            {
+                "subject": s.id,
+                "detector": d.id,
+                "outcome": cell.outcome,
+                "message": cell.message,
+                "seconds": cell.seconds,
+            }
+            for s in matrix.subjects
+            for d, cell in matrix.row(s)
+        ],
+        "summary": asdict(summarise(matrix)),
+    }
+
+
+def as_csv(matrix: Matrix) -> str:
+    """One line a cell."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["subject", "kind", "detector", "outcome", "seconds", "message"])
+    for s in matrix.subjects:
+        for d, cell in matrix.row(s):
+            row = [s.id, s.kind, d.id, cell.outcome, cell.seconds, cell.message]
+            writer.writerow([_plain(value) for value in row])
+    return text.getvalue()
+
+
+def _plain(value: object) -> object:
+    # A spreadsheet would run such a text as a formula.
+    text = str(value)
+    return (
+        f"'{text}" if isinstance(value, str) and text[:1] in ("=", "+", "-", "@", "\t") else value
+    )

@@ -1,0 +1,102 @@
+"""A few subjects for a terminal: for each one what fails, in words, most fundamental first."""
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+import click
+
+from ..catalogue import Bug
+from ..diagnosis import diagnose
+from ..matrix import Cell, Detector, Matrix, Outcome, Status
+from ..subject import Kind, Subject
+from .symbols import SYMBOLS, WORDS
+
+MIN_WIDTH = 30
+
+
+def as_story(matrix: Matrix, width: int, catalogue: Iterable[Bug]) -> str:
+    """One paragraph a subject."""
+    bugs = list(catalogue)
+    paragraphs = [
+        "\n".join(_subject(matrix, s, max(MIN_WIDTH, width), bugs)) for s in matrix.subjects
+    ]
+    return "\n\n".join(paragraphs)
+
+
+def _subject(matrix: Matrix, subject: Subject, width: int, bugs: list[Bug]) -> Iterator[str]:
+    row = matrix.row(subject)
+    failed = matrix.failed(subject)
+    broken = matrix.broken(subject)
+    yield click.style(f"{subject.id}: {_verdict(matrix, subject)}", bold=True)
+    cells = {cell for _, cell in broken}
+    if broken and len(cells) == 1 and len(broken) == len(row):
+        # One reason for all: it does not even load.
+        yield from _wrapped(broken[0][1].message, width, "  ")
+        return
+    for detector, cell in row:
+        if detector in failed or (detector, cell) in broken:
+            yield from _cell(detector, cell, width)
+    passed = sum(cell.outcome is Outcome.PASSED for _, cell in row)
+    yield ""
+    yield f"  {passed} of {len(row)} detectors pass."
+    if missing := sorted({c.message for _, c in row if c.outcome is Outcome.NOT_OFFERED}):
+        count = sum(c.outcome is Outcome.NOT_OFFERED for _, c in row)
+        yield from _wrapped(f"{count} were not run: {'; '.join(missing)}.", width, "  ")
+    if subject.kind is Kind.FILE and (failed or broken):
+        yield from _advice(matrix, subject, width, bugs)
+
+
+def _verdict(matrix: Matrix, subject: Subject) -> str:
+    status = matrix.status(subject)
+    killers = len(matrix.killers(subject))
+    if status is Status.GREEN:
+        return "all green"
+    if status is Status.INVALID:
+        return "could not be judged"
+    if status is Status.SURVIVED:
+        return "survives: no property fails, though it is not the correct GPT"
+    properties = f"{killers} {'property' if killers == 1 else 'properties'}"
+    if subject.kind is Kind.FILE:
+        return f"{properties} of a correct GPT {'does' if killers == 1 else 'do'} not hold"
+    return f"killed by {properties}"
+
+
+def _cell(detector: Detector, cell: Cell, width: int) -> Iterator[str]:
+    sign = click.style(SYMBOLS[cell.outcome], fg="red", bold=True)
+    aside = " (backstop)" if detector.backstop else ""
+    yield ""
+    yield from _wrapped(f"{detector.label}{aside}", width, f"  {sign} ", "    ")
+    said = cell.message if cell.outcome is Outcome.FAILED else _broken(cell)
+    yield from _wrapped(said, width, "    ")
+    yield click.style(f"    {detector.id}", dim=True)
+
+
+def _broken(cell: Cell) -> str:
+    return f"{WORDS[cell.outcome]}: {cell.message}"
+
+
+def _advice(matrix: Matrix, subject: Subject, width: int, bugs: list[Bug]) -> Iterator[str]:
+    yield ""
+    known = diagnose(matrix, subject, bugs)
+    if known.exact:
+        yield "  Exactly these properties fail for a known bug:"
+    elif known.close:
+        yield "  Nearly these properties fail for known bugs, nearest first:"
+    for bug in known.exact or known.close:
+        yield f"    {bug.slug}: {bug.title}"
+    if known.exact or known.close:
+        yield ""
+    failed = matrix.failed(subject)
+    first = (failed or [d for d, _ in matrix.broken(subject)])[0]
+    yield from _wrapped(
+        "Begin with the first: what comes later often follows from it. To see more:", width, "  "
+    )
+    yield f"    bugkit explain {subject.id} {first.id}"
+
+
+def _wrapped(text: str, width: int, first: str, rest: str | None = None) -> Iterator[str]:
+    indent = first if rest is None else rest
+    room = width - len(click.unstyle(first))
+    lines = textwrap.wrap(" ".join(text.split()), room, break_on_hyphens=False) or [""]
+    for number, line in enumerate(lines):
+        yield (first if number == 0 else indent) + line
