@@ -47,7 +47,7 @@ def _load(config: pytest.Config) -> None:
     from .problems import Problem
     from .subject import find_subject, load
 
-    name = config.getoption("--gpt")
+    name: str = config.getoption("--gpt")
     try:
         subject = find_subject(name, load_catalogue())
         module = load(subject)

@@ -94,8 +94,8 @@ def _settle(memory: int) -> None:
         os.dup2(sink, descriptor)
     # Objects that a parent put there (a test's capture, a notebook) have buffers of their own.
     nothing = Path(os.devnull)
-    sys.stdin = nothing.open(encoding="utf-8")  # noqa: SIM115, they stay open
-    sys.stdout = sys.stderr = nothing.open("w", encoding="utf-8")  # noqa: SIM115
+    sys.stdin = nothing.open(encoding="utf-8")
+    sys.stdout = sys.stderr = nothing.open("w", encoding="utf-8")
     sys.dont_write_bytecode = True
     warnings.simplefilter("ignore")
     _limit(memory)

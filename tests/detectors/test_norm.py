@@ -71,4 +71,4 @@ def test_layer_norm_uses_the_eps_of_gpt2(gpt: "GPT") -> None:
 def _alternating(variance: float) -> np.ndarray:
     """One token with mean 0 and this variance, [1, WIDE]."""
     signs: np.ndarray = np.tile([1.0, -1.0], WIDE // 2)[None]
-    return variance**0.5 * signs
+    return np.asarray(variance**0.5 * signs)
