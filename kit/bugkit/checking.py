@@ -14,7 +14,7 @@ from .engine import Isolation, Options, run
 from .matrix import Matrix, Status, broken_promises
 from .report import FILE_FORMATS
 from .report.story import as_story
-from .report.table import as_table, summary_lines
+from .report.table import as_table
 from .subject import CORRECT_SUBJECT, Kind, Subject, find_subject, subject_of
 
 
@@ -36,10 +36,7 @@ def check_subjects(
         return matrix, FILE_FORMATS[form](matrix)
     if not names:
         return matrix, as_table(matrix, width)
-    text = as_story(matrix, width, catalogue.values())
-    if len(matrix.of_kind(Kind.MUTANT, Kind.INNOCENT)) > 1 or broken_promises(matrix):
-        text += "\n\n" + "\n".join(summary_lines(matrix))
-    return matrix, text
+    return matrix, as_story(matrix, width, catalogue.values())
 
 
 def verdict(matrix: Matrix) -> int:

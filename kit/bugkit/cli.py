@@ -126,7 +126,7 @@ def show(
     from .listing import answer_key, difference, riddle, source_of
 
     bug = _bug(_catalogue(folders), slug)
-    parts = [riddle(bug, hints)] if not (diff or source) or key or hints else []
+    parts = [riddle(bug, 4 if key else hints)] if not (diff or source) or key or hints else []
     parts += [answer_key(bug)] if key else []
     parts += [difference(bug)] if diff else []
     parts += [source_of(bug)] if source else []

@@ -34,7 +34,7 @@ def explain(
     sys.stdout.flush()
     place = subject.id if subject.bug is None else str(subject.path)
     command = [sys.executable, "-m", "pytest", detector.node, "--gpt", place, "--tb=short", "-q"]
-    command += ["-p", "no:cacheprovider", "-p", "bugkit.plugin", "--no-header", "--no-summary"]
+    command += ["-p", "no:cacheprovider", "-p", "bugkit.plugin", "--no-header"]
     with tempfile.TemporaryDirectory() as scratch:
         # Stray bytecode would land beside somebody's file.
         environment = {

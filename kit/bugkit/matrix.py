@@ -95,10 +95,12 @@ class Matrix:
         return [(d, cell) for d, cell in self.row(subject) if cell.outcome in BROKEN]
 
     def status(self, subject: Subject) -> Status:
-        """The verdict. A subject that only ever broke was not judged: it is invalid."""
+        """The verdict. A subject that broke without a failure, or that offers nothing to
+        judge, was not judged: it is invalid."""
         if self.killers(subject):
             return Status.KILLED
-        if self.broken(subject):
+        row = self.row(subject)
+        if self.broken(subject) or all(c.outcome is Outcome.NOT_OFFERED for _, c in row):
             return Status.INVALID
         if self.failed(subject) or subject.kind is Kind.MUTANT:
             return Status.SURVIVED
@@ -168,7 +170,7 @@ def broken_promises(matrix: Matrix) -> list[str]:
         killers = set(matrix.killers(subject))
         promised = set(subject.bug.killed_by) & run
         if status is Status.INVALID:
-            detector, cell = matrix.broken(subject)[0]
+            detector, cell = [*matrix.broken(subject), *matrix.row(subject)][0]
             broken.append(f"{subject.id}: {cell.outcome} in {detector.id}: {cell.message}")
         elif subject.bug.innocent:
             if failed := [d.id for d in matrix.failed(subject)]:

@@ -42,25 +42,17 @@ ARGUMENTS = (
 
 
 class Suite:
-    """The collected detectors, with the items that run them, in one order."""
+    """The collected detectors, with the items that run them: most fundamental first."""
 
     def __init__(self, items: Sequence[pytest.Item], deselected: Sequence[pytest.Item]) -> None:
-        families = _families()
         digests = _Digests()
-
-        def rank(item: pytest.Item) -> tuple[int, int]:
-            family = _family(item)
-            known = family in families
-            return families.index(family) if known else len(families) - 1, not known
-
-        # Sorting is stable: within a family the order of the file stays.
-        self.items = sorted(items, key=rank)
+        self.items = tuple(items)
         self.names = frozenset(item.name for item in [*items, *deselected])
         if len(self.names) != len(items) + len(deselected):
             names = sorted(item.name for item in [*items, *deselected])
             twice = next(a for a, b in itertools.pairwise(names) if a == b)
             raise Problem(f"two detectors are called {twice}; rename one of them")
-        keys = _keys([*items, *deselected], families)
+        keys = _keys([*items, *deselected])
         self.detectors = tuple(_detector(item, keys[item.name], digests) for item in self.items)
 
 
@@ -159,12 +151,12 @@ def _families() -> tuple[str, ...]:
     return families
 
 
-def _keys(items: Sequence[pytest.Item], families: Sequence[str]) -> dict[str, str]:
+def _keys(items: Sequence[pytest.Item]) -> dict[str, str]:
     """Item name -> short key: a letter for the family, one more character within it.
 
     Keys are given to all detectors, so that a selection does not rename columns.
     """
-    members: dict[str, list[str]] = {family: [] for family in families}
+    members: dict[str, list[str]] = {family: [] for family in _families()}
     for item in items:
         members.setdefault(_family(item), []).append(item.name)
     # A fixed order, whatever was selected: that of the names in the file.

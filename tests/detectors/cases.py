@@ -142,6 +142,7 @@ def assert_same(
 
     NaN in the same place counts as equal: other detectors look for NaN.
     """
+    __tracebackhide__ = True
     assert got.shape == expected.shape, (
         f"{what}: the shape should be {expected.shape}, but is {got.shape}"
     )
@@ -158,6 +159,7 @@ def assert_same(
 
 def assert_changed(before: np.ndarray, after: np.ndarray, message: str) -> None:
     """Some entry has moved by more than rounding could move it."""
+    __tracebackhide__ = True
     moved = np.nanmax(np.abs(after - before), initial=0.0)
     assert moved > INFLUENCE[precision(before)] * max(1.0, size(before)), message
 

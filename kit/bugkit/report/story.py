@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 import click
 
 from ..catalogue import Bug
+from ..contract import NAMES
 from ..diagnosis import diagnose
-from ..matrix import Cell, Detector, Matrix, Outcome, Status
+from ..matrix import Cell, Detector, Matrix, Outcome, Status, broken_promises
 from ..subject import Kind, Subject
 from .symbols import SYMBOLS, WORDS
 
@@ -20,6 +21,8 @@ def as_story(matrix: Matrix, width: int, catalogue: Iterable[Bug]) -> str:
     paragraphs = [
         "\n".join(_subject(matrix, s, max(MIN_WIDTH, width), bugs)) for s in matrix.subjects
     ]
+    if promises := broken_promises(matrix):
+        paragraphs.append("\n".join([click.style("Broken promises", bold=True), *promises]))
     return "\n\n".join(paragraphs)
 
 
@@ -28,10 +31,13 @@ def _subject(matrix: Matrix, subject: Subject, width: int, bugs: list[Bug]) -> I
     failed = matrix.failed(subject)
     broken = matrix.broken(subject)
     yield click.style(f"{subject.id}: {_verdict(matrix, subject)}", bold=True)
-    cells = {cell for _, cell in broken}
-    if broken and len(cells) == 1 and len(broken) == len(row):
+    if len({cell for _, cell in broken}) == 1 and len(broken) == len(row):
         # One reason for all: it does not even load.
         yield from _wrapped(broken[0][1].message, width, "  ")
+        return
+    if all(cell.outcome is Outcome.NOT_OFFERED for _, cell in row):
+        names = ", ".join(NAMES)
+        yield from _wrapped(f"offers none of the names that detectors use: {names}", width, "  ")
         return
     for detector, cell in row:
         if detector in failed or (detector, cell) in broken:
@@ -65,7 +71,8 @@ def _cell(detector: Detector, cell: Cell, width: int) -> Iterator[str]:
     sign = click.style(SYMBOLS[cell.outcome], fg="red", bold=True)
     aside = " (backstop)" if detector.backstop else ""
     yield ""
-    yield from _wrapped(f"{detector.label}{aside}", width, f"  {sign} ", "    ")
+    label = f"{detector.key} {detector.label}{aside}"
+    yield from _wrapped(label, width, f"  {sign} ", "    ")
     said = cell.message if cell.outcome is Outcome.FAILED else _broken(cell)
     yield from _wrapped(said, width, "    ")
     yield click.style(f"    {detector.id}", dim=True)
