@@ -307,6 +307,20 @@ def explain(
     ctx.exit(tell(subject, detector, _catalogue(folders), timeout, _printable))
 
 
+@cli.command()
+@click.argument("shape", type=click.Choice(["class", "nanogpt"]))
+def adapter(shape: str) -> None:
+    """Print an adapter.py to begin with, for a GPT of another shape.
+
+    `class` is a NumPy GPT as a class, `nanogpt` a PyTorch module laid out like nanoGPT. Put the
+    text beside your model as adapter.py, name your own attributes in it, and check the folder.
+    """
+    from .files import read_text
+    from .places import TEMPLATES
+
+    click.echo(read_text(TEMPLATES / "adapters" / f"{shape}.py"), nl=False)
+
+
 def _printable(text: str) -> str:
     """The text with plain stand-ins where the output cannot show a symbol."""
     from .report.symbols import ASCII

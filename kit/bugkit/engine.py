@@ -1,8 +1,9 @@
 """Runs detectors on subjects: collect once, a process for each subject, one record a cell.
 
 The parent never runs a subject's code. It holds a deadline for each cell; a hang, a crash or
-an exit costs that one cell, and the row goes on in a new process at the next cell. The correct
-GPT is the control of every run: if it is not green, no verdict on anything else is given.
+an exit costs that one cell, and the row goes on in a new process at the next cell. Every run has
+two controls: the correct GPT, on which every detector must pass, and an empty module, which
+every detector must notice. If they do not hold, no verdict on anything else is given.
 """
 
 import contextlib
@@ -23,9 +24,9 @@ from typing import Any
 from .cache import CellCache
 from .matrix import Cell, Detector, Matrix, Outcome
 from .problems import Problem
-from .subject import CORRECT_SUBJECT, Subject, load
+from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Subject, load
 from .suite import Suite, with_suite
-from .worker import MESSAGE_LIMIT, Job, run_job, run_job_in_new_process
+from .worker import CONTROLS, MESSAGE_LIMIT, Job, run_job, run_job_in_new_process
 
 CHUNK = 10
 """Subjects that share a worker in chunk mode. Beyond ten there is little left to gain."""
@@ -35,6 +36,11 @@ START_UP = 60.0
 
 RECORD_LIMIT = 64 * 1024
 """Bytes of one record; a longer one is not ours."""
+
+
+HEARTBEAT = 0.1
+"""Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
+at once, unless it left a child that holds it open."""
 
 
 class Isolation(StrEnum):
@@ -66,7 +72,14 @@ class Options:
 
 
 class ControlFailed(Problem):
-    """The correct GPT is not green, so the detectors cannot be trusted."""
+    """A detector is wrong about a control, so its other verdicts are worth nothing."""
+
+
+CONTROL_FAULTS = {
+    CORRECT_SUBJECT: "the correct GPT is not green, so nothing else can be judged; mend first",
+    BLANK_SUBJECT: "these detectors do not look at the subject, since an empty module does not "
+    "stop them; they must reach the GPT through the fixture `gpt`",
+}
 
 
 def run(
@@ -112,7 +125,7 @@ class _Run:
     def matrix(self) -> Matrix:
         detectors = self.suite.detectors
         cache = CellCache() if self.options.cache else None
-        everyone = list(dict.fromkeys([CORRECT_SUBJECT, *self.subjects]))
+        everyone = list(dict.fromkeys([*CONTROLS, *self.subjects]))
         self._enqueue(everyone, cache)
         try:
             if self.queue:
@@ -124,7 +137,7 @@ class _Run:
             if cache:  # a stopped run goes on from here
                 for subject in everyone:
                     cache.write(subject, self._known(subject))
-        self._check_control()
+        self._check_controls()
         kept = {subject.id for subject in self.subjects}
         return Matrix(
             subjects=self.subjects,
@@ -151,7 +164,7 @@ class _Run:
                 rows.append(_Row(subject, tuple(missing)))
         self.total = sum(len(row.cells) for row in rows)
         size = CHUNK if self.options.isolate is Isolation.CHUNK else 1
-        if rows and rows[0].subject is CORRECT_SUBJECT:
+        while rows and rows[0].subject in CONTROLS:
             self.queue.append([rows.pop(0)])
         self.queue.extend(rows[i : i + size] for i in range(0, len(rows), size))
         self.start_total = len(self.cells)
@@ -175,13 +188,8 @@ class _Run:
 
     def _listen(self) -> None:
         wait = max(0.0, min(w.deadline for w in self.workers) - time.monotonic())
-        sources: list[Any] = [w.pipe for w in self.workers] + [
-            w.process.sentinel for w in self.workers
-        ]
-        ready = set(connection.wait(sources, wait))
+        connection.wait([w.pipe for w in self.workers], min(wait, HEARTBEAT))
         for worker in list(self.workers):
-            if worker.pipe not in ready and worker.process.sentinel not in ready:
-                continue
             try:
                 for record in worker.records():
                     self._record(worker, record)
@@ -216,8 +224,8 @@ class _Run:
                 self.queue.extend([row] for row in worker.job_rows)
             self._retire(worker)
             return
-        if worker.rows[0].subject is CORRECT_SUBJECT:
-            self._check_control()
+        if worker.rows[0].subject in CONTROLS:
+            self._check_controls()
         worker.next_row()
         if leak and worker.rows:
             self.queue.append(worker.rows)
@@ -256,19 +264,15 @@ class _Run:
         for index in row.cells[worker.position :]:
             self._store(row.subject, index, Cell(outcome, message))
 
-    def _check_control(self) -> None:
-        bad: list[tuple[Detector, Cell]] = [
-            (d, cell)
-            for d in self.suite.detectors
-            if (cell := self.cells.get((CORRECT_SUBJECT.id, d.id)))
-            and cell.outcome is not Outcome.PASSED
-        ]
-        if bad:
-            lines = [f"  {d.id}: {cell.outcome}: {cell.message}" for d, cell in bad]
-            raise ControlFailed(
-                "the correct GPT is not green, so nothing else can be judged; "
-                "mend these detectors first:\n" + "\n".join(lines)
-            )
+    def _check_controls(self) -> None:
+        for subject, expected in CONTROLS.items():
+            bad = [
+                f"  {detector.id}: {cell.outcome}: {cell.message}"
+                for detector, cell in self._known(subject).items()
+                if cell.outcome is not expected
+            ]
+            if bad:
+                raise ControlFailed(f"{CONTROL_FAULTS[subject]}:\n" + "\n".join(bad))
 
 
 class _Worker:
@@ -306,7 +310,6 @@ class _Worker:
             yield json.loads(self.pipe.recv_bytes(RECORD_LIMIT))
             if self.pipe.closed:
                 return
-        # A grandchild may hold the pipe open: the process itself tells that it is over.
         if not self.process.is_alive() and not self.pipe.poll():
             raise EOFError
 

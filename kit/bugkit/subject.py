@@ -54,6 +54,8 @@ class Subject:
         """Names the sources by content; None if what they import is not known."""
         if self.kind is Kind.FILE:
             return None
+        if self == BLANK_SUBJECT:
+            return self.id
         sources = {path.name: path.read_bytes() for path in CORRECT.glob("*.py")}
         if self.bug:
             sources[self.bug.file] = self.bug.module.read_bytes()
@@ -64,6 +66,8 @@ class Subject:
 
 
 CORRECT_SUBJECT = Subject("correct", Kind.CORRECT, "The correct GPT", CORRECT)
+BLANK_SUBJECT = Subject("blank", Kind.CORRECT, "An empty module", CORRECT)
+"""Offers nothing. A detector that does not notice is not looking at the subject."""
 
 
 def subject_of(bug: Bug) -> Subject:
@@ -118,6 +122,8 @@ def _entry(path: Path) -> Path:
 
 def load(subject: Subject) -> ModuleType:
     """Run the subject's code and return its module. Whatever that code raises comes through."""
+    if subject == BLANK_SUBJECT:
+        return ModuleType(subject.id)
     name = f"bugkit_subject_{hashlib.sha256(subject.id.encode()).hexdigest()[:12]}"
     if subject.kind is not Kind.FILE:
         layers = [CORRECT] if subject.bug is None else [subject.path, CORRECT]

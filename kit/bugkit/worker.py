@@ -6,6 +6,7 @@ crash or exit, and the parent will know at which cell.
 
 import contextlib
 import ctypes
+import faulthandler
 import json
 import os
 import signal
@@ -26,8 +27,11 @@ from .matrix import Cell, Outcome
 from .places import shown
 from .plugin import SUBJECT
 from .state import State
-from .subject import CORRECT_SUBJECT, Kind, Subject, load
+from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, load
 from .suite import Suite, with_suite
+
+CONTROLS = {CORRECT_SUBJECT: Outcome.PASSED, BLANK_SUBJECT: Outcome.NOT_OFFERED}
+"""What every detector must say of the controls, in every run."""
 
 MESSAGE_LIMIT = 2000
 """Characters of a failure message that are kept."""
@@ -43,7 +47,7 @@ class Job:
     memory: int
     """How many bytes a subject may take."""
     control: bool
-    """Whether to run the correct GPT once more at the end, to see that nothing has leaked."""
+    """Whether to run the controls once more at the end, to see that nothing has leaked."""
 
 
 def run_job(suite: Suite, job: Job, pipe: Connection) -> None:
@@ -69,13 +73,7 @@ def run_job(suite: Suite, job: Job, pipe: Connection) -> None:
             return
         send("done", number)
     if job.control:
-        failures: list[Any] = []
-        everything = range(len(suite.items))
-        _row(suite, CORRECT_SUBJECT, -1, everything, state, lambda *r: failures.append(r))
-        if any(record[0] == "cell" and record[3] != Outcome.PASSED for record in failures):
-            send("leak", -1)
-        else:
-            send("done", -1)
+        send("done" if _controls_hold(suite) else "leak", -1)
 
 
 def run_job_in_new_process(select: str, job: Job, pipe: Connection) -> None:
@@ -98,6 +96,7 @@ def _settle(memory: int) -> None:
     sys.stdout = sys.stderr = nothing.open("w", encoding="utf-8")
     sys.dont_write_bytecode = True
     warnings.simplefilter("ignore")
+    faulthandler.disable()
     _limit(memory)
 
 
@@ -117,13 +116,21 @@ def _limit(memory: int) -> None:
             resource.setrlimit(resource.RLIMIT_AS, (taken + memory, taken + memory))
 
 
+def _controls_hold(suite: Suite) -> bool:
+    return all(
+        run_cell(suite, index, Offer(load(subject))).outcome is expected
+        for subject, expected in CONTROLS.items()
+        for index in range(len(suite.items))
+    )
+
+
 def _row(
     suite: Suite, subject: Subject, number: int, indices: Sequence[int], state: State, send: Any
 ) -> None:
     try:
         module = load(subject)
     except MemoryError:
-        send("unloadable", number, Outcome.OUT_OF_MEMORY, "takes too much memory when imported")
+        send("unloadable", number, Outcome.OUT_OF_MEMORY, "needs more memory than --memory allows when imported")
         return
     except BaseException as error:
         send("unloadable", number, Outcome.ERROR, _import_message(subject, error))
@@ -141,6 +148,9 @@ def run_cell(suite: Suite, index: int, subject: Offer) -> Cell:
     """Run one detector with its real fixtures and marks; no report is written."""
     item = suite.items[index]
     item.config.stash[SUBJECT] = subject
+    # An item keeps the fixture values of its last run: without this, it would judge the subject
+    # before. There is no public way; pytest-rerunfailures does the same.
+    item._initrequest()  # type: ignore[attr-defined]
     start = time.perf_counter()
     outcome, message = Outcome.PASSED, ""
     try:
@@ -157,12 +167,20 @@ def run_cell(suite: Suite, index: int, subject: Offer) -> Cell:
 
 def _judged(error: BaseException) -> tuple[Outcome, str]:
     if isinstance(error, AssertionError | pytest.fail.Exception):
-        return Outcome.FAILED, str(error)
+        # Where an outer pytest rewrites assertions, its introspection follows the message.
+        message = str(error).split("\nassert ")[0].strip()
+        return Outcome.FAILED, message or _last_line(error)
     if isinstance(error, NotOffered | pytest.skip.Exception):
         return Outcome.NOT_OFFERED, str(error)
     if isinstance(error, MemoryError):
         return Outcome.OUT_OF_MEMORY, _said(error)
     return Outcome.ERROR, _said(error)
+
+
+def _last_line(error: BaseException) -> str:
+    """The line of code that raised, for an assertion without a message."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return (frames[-1].line or "") if frames else ""
 
 
 def _said(error: BaseException) -> str:

@@ -27,7 +27,7 @@ def as_html(matrix: Matrix) -> str:
         words={outcome.value: WORDS[outcome] for outcome in Outcome},
         used={cell.outcome.value for cell in matrix.cells.values()},
         kills={
-            d.id: [s.id for s in matrix.of_kind(Kind.MUTANT) if d in matrix.failed(s)]
+            d.id: sum(d in matrix.failed(s) for s in matrix.of_kind(Kind.MUTANT))
             for d in matrix.detectors
         },
     )
