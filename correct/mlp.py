@@ -12,7 +12,7 @@ import numpy as np
 
 def gelu(x: np.ndarray) -> np.ndarray:  # [...] -> [...]
     """Gaussian error linear unit, tanh form."""
-    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
     return 0.5 * x * (1 + np.tanh(inner))
 
 

@@ -7,6 +7,7 @@ crash or exit, and the parent will know at which cell.
 import contextlib
 import ctypes
 import faulthandler
+import itertools
 import json
 import os
 import signal
@@ -130,7 +131,12 @@ def _row(
     try:
         module = load(subject)
     except MemoryError:
-        send("unloadable", number, Outcome.OUT_OF_MEMORY, "needs more memory than --memory allows when imported")
+        send(
+            "unloadable",
+            number,
+            Outcome.OUT_OF_MEMORY,
+            "needs more memory than --memory allows when imported",
+        )
         return
     except BaseException as error:
         send("unloadable", number, Outcome.ERROR, _import_message(subject, error))
@@ -138,14 +144,15 @@ def _row(
     finally:
         state.restore()
     send("loaded", number)
-    for index in indices:
-        cell = run_cell(suite, index, Offer(module))
+    for index, following in itertools.zip_longest(indices, indices[1:]):
+        cell = run_cell(suite, index, Offer(module), following)
         state.restore()
         send("cell", number, index, cell.outcome, cell.message, cell.seconds)
 
 
-def run_cell(suite: Suite, index: int, subject: Offer) -> Cell:
-    """Run one detector with its real fixtures and marks; no report is written."""
+def run_cell(suite: Suite, index: int, subject: Offer, following: int | None = None) -> Cell:
+    """Run one detector with its real fixtures and marks; no report is written. What the detector
+    `following` needs too is left set up."""
     item = suite.items[index]
     item.config.stash[SUBJECT] = subject
     # An item keeps the fixture values of its last run: without this, it would judge the subject
@@ -159,7 +166,8 @@ def run_cell(suite: Suite, index: int, subject: Offer) -> Cell:
     except BaseException as error:
         outcome, message = _judged(error)
     try:
-        item.ihook.pytest_runtest_teardown(item=item, nextitem=None)
+        next_item = None if following is None else suite.items[following]
+        item.ihook.pytest_runtest_teardown(item=item, nextitem=next_item)
     except BaseException as error:
         outcome, message = Outcome.ERROR, _said(error)
     return Cell(outcome, message[:MESSAGE_LIMIT], round(time.perf_counter() - start, 4))

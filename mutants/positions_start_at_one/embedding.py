@@ -25,11 +25,11 @@ def check_token_ids(token_ids: np.ndarray, cfg: GPTConfig) -> None:
     """Raise ValueError unless `token_ids` is a batch that the model can read."""
     if token_ids.ndim != 2:
         raise ValueError(f"token_ids must have shape (B, T), got shape {token_ids.shape}")
-    if not np.issubdtype(token_ids.dtype, np.integer):
-        raise ValueError(f"token_ids must be integers, got {token_ids.dtype}")
     T = token_ids.shape[1]
     if not 1 <= T <= cfg.max_seq_len:
         raise ValueError(f"T must be from 1 to max_seq_len = {cfg.max_seq_len}, got {T}")
+    if not np.issubdtype(token_ids.dtype, np.integer):
+        raise ValueError(f"token_ids must be integers, got {token_ids.dtype}")
     if token_ids.size and (token_ids.min() < 0 or token_ids.max() >= cfg.vocab_size):
         raise ValueError(
             f"token ids must be from 0 to {cfg.vocab_size - 1}, "

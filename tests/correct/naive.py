@@ -1,8 +1,8 @@
 """The forward pass of GPT-2 in plain Python: one number at a time, slow and obvious.
 
 It shares nothing with the correct GPT but the names of the parameters. No arrays, no mask (a
-token's loop ends at the token itself), no reshaping of heads (each is a range of features), no
-shift in the softmax, GELU by the logistic function, sums without rounding.
+token's loop ends at the token itself), no reshaping of heads (each is a range of features),
+GELU by the logistic function, sums without rounding.
 
 Sources: Vaswani et al. 2017, arXiv:1706.03762, section 3.2; Radford et al. 2019 (GPT-2),
 section 2.3; Ba et al. 2016, arXiv:1607.06450; Hendrycks & Gimpel 2016, arXiv:1606.08415.
@@ -106,9 +106,9 @@ def layer_norm(x: Vector, g: Vector, b: Vector, eps: float = 1e-5) -> Vector:
 
 
 def softmax(scores: Vector) -> Vector:
-    """Weights of one row; overflows for scores above 709."""
-    total = math.fsum(math.exp(score) for score in scores)
-    return [math.exp(score) / total for score in scores]
+    """Weights of one row; the highest score is taken off, or exp overflows at 709."""
+    exps = [math.exp(score - max(scores)) for score in scores]
+    return [value / math.fsum(exps) for value in exps]
 
 
 def gelu(x: float) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from bugkit import correct, places
 
 Params = dict[str, Any]
@@ -24,6 +25,10 @@ ABSOLUTE = 1e-12
 
 WRONG = 1e-6
 """A relative error of one parameter array that the comparison must notice."""
+
+APART = 80.0
+"""How far queries and keys lie on opposite sides of zero: scores near -14,000, below the usual
+stand-ins for minus infinity. Much further, and rounding would be in the way."""
 
 RECORDED_DECIMALS = 9
 """Of the numbers in recorded_logits.json."""
@@ -89,6 +94,20 @@ def test_logits_and_maps_are_those_of_plain_python(
 ) -> None:
     cfg, token_ids = case(sizes, tied)
     params = random_params(cfg, SEED)
+    expected_logits, expected_maps = naive.forward(params, cfg.n_heads, token_ids)
+    logits, maps = correct.gpt_forward(params, cfg, token_ids, return_attn=True)
+    assert_close(logits, np.array(expected_logits))
+    assert_close(np.array(maps), np.array(expected_maps))
+
+
+def test_scores_far_below_zero_are_those_of_plain_python(
+    naive: ModuleType, random_params: RandomParams
+) -> None:
+    cfg, token_ids = case(SIZES["mutually prime"], tied=True)
+    params = random_params(cfg, SEED)
+    for block in params["blocks"]:
+        block["attn"]["b_qkv"][: cfg.d_model] += APART
+        block["attn"]["b_qkv"][cfg.d_model : 2 * cfg.d_model] -= APART
     expected_logits, expected_maps = naive.forward(params, cfg.n_heads, token_ids)
     logits, maps = correct.gpt_forward(params, cfg, token_ids, return_attn=True)
     assert_close(logits, np.array(expected_logits))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from bugkit import correct
 
 WHY = "the comparison with GPT-2 needs PyTorch and transformers: pip install 'bugkit[oracle]'"

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from bugkit import contract, correct, places
 
 Params = dict[str, Any]

@@ -5,6 +5,7 @@ another. Parameters are random and large, biases and gains too: near the usual s
 biases are zero and weights tiny, most bugs hide.
 """
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,11 +33,21 @@ def config(gpt: "GPT", **changes: int) -> Any:
 
 
 def model(gpt: "GPT", **changes: int) -> tuple[Any, dict[str, Any]]:
-    """A configuration and random parameters for it."""
-    return config(gpt, **changes), parameters(**{**SIZES, **changes})
+    """A configuration and random parameters for it, which are the caller's to change."""
+    return config(gpt, **changes), copied(_parameters(**{**SIZES, **changes}))
 
 
-def parameters(
+def copied(tree: Any) -> Any:
+    """The same parameters in arrays of their own."""
+    if isinstance(tree, dict):
+        return {key: copied(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [copied(value) for value in tree]
+    return tree.copy()
+
+
+@cache
+def _parameters(
     vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_seq_len: int
 ) -> dict[str, Any]:
     """Random parameters of a tied model: every array is filled, and none with small numbers."""
@@ -160,7 +171,7 @@ def assert_same(
 def assert_changed(before: np.ndarray, after: np.ndarray, message: str) -> None:
     """Some entry has moved by more than rounding could move it."""
     __tracebackhide__ = True
-    moved = np.nanmax(np.abs(after - before), initial=0.0)
+    moved = np.nan_to_num(np.abs(after - before)).max(initial=0.0)
     assert moved > INFLUENCE[precision(before)] * max(1.0, size(before)), message
 
 

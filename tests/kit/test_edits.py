@@ -1,7 +1,7 @@
 """Edits: exactly one match, exactly the tree that was meant, and every other byte as it was."""
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bugkit.catalogue import Edit, load_bug
 from bugkit.edits import Refused, apply, mutate
+from bugkit.places import CORRECT
 from bugkit.problems import Problem
 
 MakeBug = Callable[..., Path]
@@ -266,9 +267,7 @@ def test_two_holes_get_parentheses_each_for_itself() -> None:
 
 def test_a_hole_over_several_lines_keeps_its_lines() -> None:
     source = function("return g(", "    q  # first", "    + k,", ")")
-    assert apply(source, edit("g($X)", "$X * 2")) == function(
-        "return (q  # first", "    + k) * 2"
-    )
+    assert apply(source, edit("g($X)", "$X * 2")) == function("return (q  # first", "    + k) * 2")
 
 
 def test_a_slice_can_fill_a_hole() -> None:
@@ -519,6 +518,8 @@ def test_a_hole_over_several_lines_is_not_indented_twice() -> None:
         ("q, axis=1", "h($$$ALL, eps=2)", "h(q, axis=1, eps=2)"),
         ("q, *k, axis=1, **d", "h($$$ALL)", "h(q, *k, axis=1, **d)"),
         ("q, axis=1, *k", "h($$$ALL)", "h(q, axis=1, *k)"),
+        ("q, axis=1", "h(*d, $$$ALL)", "h(*d, q, axis=1)"),
+        ("axis=1", "h(eps=2, $$$ALL)", "h(eps=2, axis=1)"),
         ("q + k", "h($$$ALL)", "h(q + k)"),
         ("q + k", "$$$ALL", "q + k"),
     ],
@@ -661,7 +662,9 @@ def test_methods_and_coroutines_are_functions(head: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["é", "e\u0301", "😀", "👩\u200d🔬", "数", "\ufb01", "\x0c", "\u2028", "\x85"], ids=ascii
+    "text",
+    ["é", "e\u0301", "😀", "👩\u200d🔬", "数", "\ufb01", "\x0c", "\u2028", "\x85"],
+    ids=ascii,
 )
 def test_no_character_moves_the_match(text: str) -> None:
     source = f"# {text}\n" + function(f's = "{text}"; return g("{text}" + k) + "{text}"')
@@ -694,27 +697,21 @@ def test_the_edits_of_a_bug_are_made_one_after_the_other(make_bug: MakeBug) -> N
         {
             "edit": [
                 {"find": "np.mean($X, $$$REST)", "replace": "np.median($X, $$$REST)"},
-                {"find": "np.median($X, axis=-1, $$$R)", "replace": "np.median($X, axis=1, $$$R)"},
+                {"find": "np.median($$$ALL)", "replace": "np.max($$$ALL)"},
             ]
         },
     )
     bug = load_bug(folder)
-    original = bug.original.read_text(encoding="utf-8")
-    assert mutate(bug) == original.replace("np.mean(x, axis=-1", "np.median(x, axis=1")
+    assert mutate(bug) == bug.original.read_text(encoding="utf-8").replace("np.mean", "np.max")
 
 
-def correct_modules() -> Iterator[Any]:
-    from bugkit.places import CORRECT
-
-    for path in sorted(CORRECT.glob("*.py")):
-        yield pytest.param(path, id=path.stem)
-
-
-@pytest.mark.parametrize("path", correct_modules())
-def test_a_correct_module_survives_an_edit_that_says_the_same(path: Path) -> None:
+@pytest.mark.parametrize("path", sorted(CORRECT.glob("*.py")), ids=lambda path: path.stem)
+def test_an_edit_that_says_the_same_leaves_a_correct_module_as_it_is(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
-    functions = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)]
-    for node in functions:
-        change = edit("$NAME", "$NAME", inside=node.name)
-        with pytest.raises(Refused, match="matches [0-9]+ times"):
-            apply(source, change)
+    for node in ast.parse(source).body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        lines = [ast.get_source_segment(source, statement) or "" for statement in node.body]
+        for line in lines:
+            if "\n" not in line and lines.count(line) == 1:
+                assert apply(source, edit(line, line, inside=node.name)) == source

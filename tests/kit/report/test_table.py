@@ -1,0 +1,209 @@
+"""The table in a terminal: nothing is cut off, hidden or told by colour alone."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from bugkit.cli import PIPE_WIDTH, cli
+from bugkit.matrix import Cell, Matrix, Outcome
+from bugkit.report.symbols import ASCII, SYMBOLS, WORDS
+from bugkit.report.table import as_table
+from bugkit.subject import Kind
+
+WIDTHS = [PIPE_WIDTH, 60, 40]
+"""That of a pipe, of half a screen and of a telephone."""
+
+OTHER_ESCAPES = re.compile("\x1b(?!\\[[0-9;]*m)|[^\n\x1b\x20-\x7e\xa0-\U0010ffff]")
+"""Control characters, unless they begin a colour."""
+
+KEY_LINE = re.compile("^  (?P<key>[A-Z].) +(?P<kills>[0-9]+)  (?P<label>.+)$")
+
+
+def plain(matrix: Matrix, width: int) -> list[str]:
+    return click.unstyle(as_table(matrix, width)).splitlines()
+
+
+def legend(matrix: Matrix, width: int) -> dict[str, tuple[int, str]]:
+    """Key -> number of bugs killed, and label."""
+    found = [match for line in plain(matrix, width) if (match := KEY_LINE.match(line))]
+    keys = {match["key"]: (int(match["kills"]), match["label"]) for match in found}
+    assert len(keys) == len(found)
+    return keys
+
+
+def cells(matrix: Matrix, width: int) -> dict[tuple[str, str], str]:
+    """(subject, key) -> symbol, read from the text as a person reads it: down and across."""
+    lines = plain(matrix, width)
+    found: dict[tuple[str, str], str] = {}
+    for number in range(1, len(lines)):
+        keys = columns(lines[number - 1], lines[number])
+        rows = lines[number + 1 : number + 1 + len(matrix.subjects)]
+        if not keys or len(rows) < len(matrix.subjects):
+            continue
+        for row in rows:
+            (subject,) = [s.id for s in matrix.subjects if f" {s.id}  " in row[: min(keys)] + "  "]
+            for place, key in keys.items():
+                assert (subject, key) not in found, "shown twice"
+                found[subject, key] = row[place]
+    return found
+
+
+def columns(upper: str, lower: str) -> dict[int, str]:
+    """Place in the line -> key, if these are the two lines of a header."""
+    letters = [(m.start(), m[0]) for m in re.finditer("[A-Z]", upper)]
+    if not letters or upper.strip(" ABCDEFGHIJKLMNOPQRSTUVWXYZ") or not lower.strip():
+        return {}
+    keys = {}
+    for match in re.finditer("[1-9a-z]", lower):
+        before = [letter for place, letter in letters if place <= match.start()]
+        if not before:
+            return {}
+        keys[match.start()] = before[-1] + match[0]
+    return keys
+
+
+# What must not happen
+
+
+def test_no_line_of_the_whole_catalogue_is_wider_than_a_pipe(catalogue_matrix: Matrix) -> None:
+    assert [line for line in plain(catalogue_matrix, PIPE_WIDTH) if len(line) > PIPE_WIDTH] == []
+
+
+def test_no_line_is_wider_when_every_mutant_survives(catalogue_matrix: Matrix) -> None:
+    """The finding that the table is there to show must not be what breaks it."""
+    passed = {key: Cell(Outcome.PASSED) for key in catalogue_matrix.cells}
+    wide = plain(replace(catalogue_matrix, cells=passed), PIPE_WIDTH)
+    assert any(line.endswith(" SURVIVED") for line in wide)
+    assert [line for line in wide if len(line) > PIPE_WIDTH] == []
+
+
+def test_no_line_is_wider_when_every_outcome_occurs(matrix: Matrix) -> None:
+    assert [line for line in plain(matrix, PIPE_WIDTH) if len(line) > PIPE_WIDTH] == []
+
+
+def test_no_message_gets_wider_than_the_table(told: tuple[str, Matrix]) -> None:
+    _, matrix = told
+    assert [line for line in plain(matrix, PIPE_WIDTH) if len(line) > PIPE_WIDTH] == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_cell_is_missing_or_under_another_key(width: int, any_matrix: Matrix) -> None:
+    assert cells(any_matrix, width) == {
+        (s.id, d.key): SYMBOLS[cell.outcome]
+        for s in any_matrix.subjects
+        for d, cell in any_matrix.row(s)
+    }
+
+
+def test_no_name_of_a_file_breaks_its_row(named: tuple[str, Matrix]) -> None:
+    name, matrix = named
+    text = as_table(matrix, PIPE_WIDTH)
+    assert not OTHER_ESCAPES.search(text)
+    assert "\x1b[31m" + "b.py" not in text
+    row = click.unstyle(text).split("\n\n\n")[0].splitlines()
+    assert len([line for line in row if line.startswith("file ")]) == 1, name
+
+
+def test_no_message_brings_in_an_escape_code(told: tuple[str, Matrix]) -> None:
+    _, matrix = told
+    assert not OTHER_ESCAPES.search(as_table(matrix, PIPE_WIDTH))
+
+
+def test_no_key_is_given_twice(catalogue_matrix: Matrix) -> None:
+    keys = [d.key for d in catalogue_matrix.detectors]
+    assert sorted(set(keys)) == sorted(keys)
+
+
+# Colour
+
+
+def test_without_colour_the_text_is_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv("BUGKIT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+    command = ["check", "post_norm", "--detector", "gelu"]
+    terminal = CliRunner().invoke(cli, command, color=True).output
+    bare = CliRunner(env={"NO_COLOR": "1"}).invoke(cli, command, color=True).output
+    assert "\x1b[" in terminal
+    assert bare == click.unstyle(terminal)
+
+
+def test_red_and_green_crosses_stand_in_rows_that_tell_them_apart(matrix: Matrix) -> None:
+    """A cross is wanted on a mutant and nowhere else, and the row says what it is."""
+    rows = {}
+    group = ""
+    for line in as_table(matrix, PIPE_WIDTH).splitlines():
+        bare = click.unstyle(line)
+        group = bare.split(" ")[0] or group
+        for s in matrix.subjects:
+            if f" {s.id} " in f" {bare}"[len(group) :] and "\x1b[2m" in line:
+                rows[s.id] = (group, "\x1b[32m" in line)
+    assert {id_ for id_, (_, green) in rows.items() if green} == {
+        s.id for s in matrix.of_kind(Kind.MUTANT) if matrix.failed(s)
+    }
+    named = {"correct", "innocent", "file"}
+    assert {id_ for id_, (group, _) in rows.items() if group not in named} == {
+        s.id for s in matrix.of_kind(Kind.MUTANT)
+    }
+
+
+def test_a_terminal_without_the_symbols_gets_others_that_differ() -> None:
+    letters = [ASCII.get(symbol, symbol) for symbol in SYMBOLS.values()]
+    assert "".join(letters).isascii()
+    assert len(set(letters)) == len(letters)
+
+
+# What is there
+
+
+def test_the_matrix_made_by_hand_reads_as_it_should(
+    matrix: Matrix, golden: Callable[[str, str], None]
+) -> None:
+    golden("matrix.txt", click.unstyle(as_table(matrix, PIPE_WIDTH)) + "\n")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_legend_explains_every_key(width: int, any_matrix: Matrix) -> None:
+    mutants = any_matrix.of_kind(Kind.MUTANT)
+    assert legend(any_matrix, width) == {
+        d.key: (sum(d in any_matrix.failed(s) for s in mutants), d.label)
+        for d in any_matrix.detectors
+    }
+
+
+def test_every_symbol_that_occurs_is_explained(any_matrix: Matrix) -> None:
+    text = "\n".join(plain(any_matrix, PIPE_WIDTH))
+    used = {cell.outcome for cell in any_matrix.cells.values()}
+    for outcome in Outcome:
+        assert (f"{SYMBOLS[outcome]} {WORDS[outcome]}" in text) == (outcome in used)
+
+
+def test_a_mutant_shows_how_many_kill_it_and_a_bad_verdict_is_a_word(matrix: Matrix) -> None:
+    ends = {}
+    for line in plain(matrix, PIPE_WIDTH):
+        for s in matrix.subjects:
+            if re.search(rf"(^| ){re.escape(s.id)}  .*[·✗TCME-] [·✗TCME-]", line):
+                ends[s.id] = line.split()[-1]
+    assert ends == {
+        "correct": "·",
+        "mask_gone": "1",
+        "mask_late": "1",
+        "looks_wrong": "·",
+        "looks_accused": "KILLED",
+        "other_promise": "2",
+        "no_promise": "1",
+        "only_recorded": "SURVIVED",
+        "never_judged": "INVALID",
+        "solutions/my gpt.py": "KILLED",
+        "unloadable.py": "INVALID",
+        "fine.py": "·",
+        "odd.py": "SURVIVED",
+    }
+
+
+def test_the_same_matrix_gives_the_same_text(catalogue_matrix: Matrix) -> None:
+    assert as_table(catalogue_matrix, 80) == as_table(catalogue_matrix, 80)

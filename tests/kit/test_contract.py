@@ -1,0 +1,147 @@
+"""The contract: a subject cannot change what its caller holds, and lacks what it lacks."""
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from bugkit import correct
+from bugkit.contract import GPT, NAMES, NAMES_BY_LEVEL, NotOffered, Offer
+
+
+def offer(**names: Any) -> Offer:
+    module = ModuleType("subject")
+    module.__dict__.update(names)
+    return Offer(module)
+
+
+# What must not happen.
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_missing_name_is_not_offered(name: str) -> None:
+    with pytest.raises(NotOffered, match=f"{name} is not offered"):
+        getattr(offer(), name)
+
+
+def test_a_name_that_is_none_is_not_offered() -> None:
+    with pytest.raises(NotOffered):
+        _ = offer(gelu=None).gelu
+
+
+@pytest.mark.parametrize("name", ["attention", "np", "__all__", "Softmax", "softmax_", "block"])
+def test_a_name_outside_the_contract_does_not_exist(name: str) -> None:
+    # Even where the module has it: else a detector would work for one subject only.
+    subject = offer(**{name: 1})
+    assert not hasattr(subject, name)
+    with pytest.raises(AttributeError, match=f"the contract has no name {name}"):
+        getattr(subject, name)
+
+
+def test_a_missing_name_is_no_attribute_error() -> None:
+    # hasattr() would hide it, and getattr() with a default would pass over it.
+    assert not issubclass(NotOffered, AttributeError)
+
+
+def spoil(tree: Any, **more: Any) -> None:
+    """Changes every array and container that it can reach."""
+    for item in (tree, more):
+        if isinstance(item, dict):
+            for value in item.values():
+                spoil(value)
+            item["new"] = 1
+        elif isinstance(item, list):
+            for value in item:
+                spoil(value)
+            item.append(1)
+        elif isinstance(item, tuple):
+            for value in item:
+                spoil(value)
+        elif isinstance(item, np.ndarray):
+            item[...] = -1
+
+
+def test_a_subject_cannot_change_what_its_caller_holds() -> None:
+    def arguments() -> dict[str, Any]:
+        x = np.arange(6.0).reshape(2, 3)
+        return {"blocks": [{"w": x, "pair": (x, x)}, [x]], "view": x[:, ::2], "empty": x[:0]}
+
+    mine, same = arguments(), arguments()
+    offer(gelu=spoil).gelu(mine, axis=mine)
+    np.testing.assert_equal(mine, same)
+
+
+def test_a_configuration_of_any_sort_is_passed_as_it_is() -> None:
+    @dataclass(frozen=True)
+    class Config:
+        d_model: int = 8
+
+    class Tuple(NamedTuple):
+        d_model: int = 8
+        n_heads: int = 2
+
+    for kind in (Config, Tuple):
+        subject = offer(GPTConfig=kind, init_params=lambda cfg, seed=0: cfg)
+        cfg = subject.GPTConfig(d_model=9)
+        assert subject.init_params(cfg) == cfg
+        assert type(subject.init_params(cfg)) is kind
+
+
+# What is passed.
+
+
+def test_arrays_arrive_as_equal_copies() -> None:
+    got: list[Any] = []
+    subject = offer(softmax=lambda *args, **kwargs: got.append((args, kwargs)))
+    x = np.arange(4.0, dtype=np.float32)
+    subject.softmax(x, [x, (x, "text", None)], axis={"x": x})
+    ((first, (second, third)), keywords) = got[0]
+    for copy in (first, second, third[0], keywords["axis"]["x"]):
+        assert copy is not x
+        assert copy.dtype == x.dtype
+        np.testing.assert_array_equal(copy, x)
+    assert third[1:] == ("text", None)
+    assert isinstance(third, tuple)
+
+
+@pytest.mark.parametrize("value", [1, 2.5, "text", None, True, np.float32(1.5), np.int64(3)])
+def test_numbers_and_texts_arrive_as_they_are(value: object) -> None:
+    result = offer(gelu=lambda x: x).gelu(value)
+    assert result == value
+    assert type(result) is type(value)
+
+
+def test_what_a_function_returns_or_raises_comes_through() -> None:
+    def fail(x: float) -> None:
+        raise ZeroDivisionError(f"of {x}")
+
+    result = object()
+    assert offer(gelu=lambda _: result).gelu(1) is result
+    with pytest.raises(ZeroDivisionError, match="of 1"):
+        offer(gelu=fail).gelu(1)
+
+
+def test_a_class_is_offered_itself() -> None:
+    assert offer(GPTConfig=correct.GPTConfig).GPTConfig is correct.GPTConfig
+
+
+def test_a_function_may_stand_for_the_configuration() -> None:
+    assert offer(GPTConfig=lambda **sizes: sizes).GPTConfig(d_model=4) == {"d_model": 4}
+
+
+# The names.
+
+
+def test_the_correct_gpt_offers_every_name() -> None:
+    subject = Offer(correct)
+    for name in NAMES:
+        assert callable(getattr(subject, name))
+    assert set(NAMES) <= set(correct.__all__)
+
+
+def test_the_names_are_those_that_detectors_are_told_of() -> None:
+    assert set(NAMES) == set(GPT.__annotations__)
+    assert len(set(NAMES)) == sum(map(len, NAMES_BY_LEVEL.values()))
+    assert list(NAMES_BY_LEVEL) == sorted(NAMES_BY_LEVEL)
