@@ -10,12 +10,13 @@ import click
 
 from . import exits
 from .catalogue import Bug
-from .engine import Isolation, Options, run
+from .engine import Options, run
 from .matrix import Matrix, Status, broken_promises
 from .report import FILE_FORMATS
 from .report.story import as_story
 from .report.table import as_table
 from .subject import CORRECT_SUBJECT, Kind, Subject, find_subject, subject_of
+from .worker import Isolation
 
 
 def options_from(**given: Any) -> Options:

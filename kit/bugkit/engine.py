@@ -6,49 +6,30 @@ two controls: the correct GPT, on which every detector must pass, and an empty m
 every detector must notice. If they do not hold, no verdict on anything else is given.
 """
 
-import contextlib
 import gc
-import json
-import multiprocessing
 import os
-import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from multiprocessing import connection
 from typing import Any
 
 from .cache import CellCache
 from .matrix import Cell, Detector, Matrix, Outcome
 from .problems import Problem
+from .runner import CONTROLS, MESSAGE_LIMIT
 from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Subject, load
 from .suite import Suite, with_suite
-from .worker import CONTROLS, MESSAGE_LIMIT, Job, run_job, run_job_in_new_process
+from .worker import Isolation, Row, Worker
 
 CHUNK = 10
 """Subjects that share a worker in chunk mode. Beyond ten there is little left to gain."""
 
-START_UP = 60.0
-"""Seconds that a new process may take to import and collect, on a slow or busy machine."""
-
-RECORD_LIMIT = 64 * 1024
-"""Bytes of one record; a longer one is not ours."""
-
-
 HEARTBEAT = 0.1
 """Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
 at once, unless it left a child that holds it open."""
-
-
-class Isolation(StrEnum):
-    """What separates one subject from the next."""
-
-    SUBJECT = "subject"
-    CHUNK = "chunk"
-    PROCESS = "process"
 
 
 DEFAULT_ISOLATION = Isolation.SUBJECT if sys.platform == "linux" else Isolation.PROCESS
@@ -97,14 +78,6 @@ def run(
     return matrices[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """Cells of one subject that are still to be run."""
-
-    subject: Subject
-    cells: tuple[int, ...]
-
-
 class _Run:
     def __init__(
         self,
@@ -118,8 +91,8 @@ class _Run:
         self.options = options
         self.progress = progress
         self.cells: dict[tuple[str, str], Cell] = {}
-        self.queue: deque[list[_Row]] = deque()
-        self.workers: list[_Worker] = []
+        self.queue: deque[list[Row]] = deque()
+        self.workers: list[Worker] = []
         self.total = 0
 
     def matrix(self) -> Matrix:
@@ -161,7 +134,7 @@ class _Run:
                 else:
                     missing.append(index)
             if missing:
-                rows.append(_Row(subject, tuple(missing)))
+                rows.append(Row(subject, tuple(missing)))
         self.total = sum(len(row.cells) for row in rows)
         size = CHUNK if self.options.isolate is Isolation.CHUNK else 1
         while rows and rows[0].subject in CONTROLS:
@@ -178,13 +151,18 @@ class _Run:
     def _work(self) -> None:
         while self.queue or self.workers:
             while self.queue and len(self.workers) < self.options.jobs:
-                self.workers.append(_Worker(self.suite, self.queue.popleft(), self.options))
+                self.workers.append(self._start(self.queue.popleft()))
             self._listen()
             for worker in [w for w in self.workers if time.monotonic() > w.deadline]:
                 limit = f"{self.options.timeout:g} s"
                 self._lost(worker, Outcome.TIMEOUT, f"not finished within {limit}")
             if self.progress:
                 self.progress(len(self.cells) - self.start_total, self.total)
+
+    def _start(self, rows: list[Row]) -> Worker:
+        options = self.options
+        memory = options.memory * 1024 * 1024
+        return Worker(self.suite, options.select, rows, options.isolate, options.timeout, memory)
 
     def _listen(self) -> None:
         wait = max(0.0, min(w.deadline for w in self.workers) - time.monotonic())
@@ -196,7 +174,7 @@ class _Run:
             except (EOFError, OSError, ValueError, TypeError, LookupError):
                 self._lost(worker, Outcome.CRASHED, worker.epitaph())
 
-    def _record(self, worker: "_Worker", record: list[Any]) -> None:
+    def _record(self, worker: Worker, record: list[Any]) -> None:
         kind, *values = record
         if kind == "ready":
             pass
@@ -218,7 +196,7 @@ class _Run:
             raise ValueError("an unknown record")
         worker.deadline = time.monotonic() + self.options.timeout
 
-    def _row_ended(self, worker: "_Worker", number: int, leak: bool) -> None:
+    def _row_ended(self, worker: Worker, number: int, leak: bool) -> None:
         if number < 0:  # the control at the end of a chunk
             if leak:
                 self.queue.extend([row] for row in worker.job_rows)
@@ -232,7 +210,7 @@ class _Run:
         if leak or not (worker.rows or worker.controlled):
             self._retire(worker)
 
-    def _lost(self, worker: "_Worker", outcome: Outcome, message: str) -> None:
+    def _lost(self, worker: Worker, outcome: Outcome, message: str) -> None:
         """Label what a dead or hanging worker was at, and queue what it leaves."""
         worker.kill()
         self.workers.remove(worker)
@@ -243,7 +221,7 @@ class _Run:
             row = worker.rows[0]
             index = row.cells[worker.position]
             self._store(row.subject, index, Cell(outcome, message))
-            worker.rows[0] = _Row(row.subject, row.cells[worker.position + 1 :])
+            worker.rows[0] = Row(row.subject, row.cells[worker.position + 1 :])
             if not worker.rows[0].cells:
                 worker.rows.pop(0)
         else:
@@ -252,14 +230,14 @@ class _Run:
         if worker.rows:
             self.queue.appendleft(worker.rows)
 
-    def _retire(self, worker: "_Worker") -> None:
+    def _retire(self, worker: Worker) -> None:
         worker.kill()
         self.workers.remove(worker)
 
     def _store(self, subject: Subject, index: int, cell: Cell) -> None:
         self.cells[subject.id, self.suite.detectors[index].id] = cell
 
-    def _store_rest(self, worker: "_Worker", outcome: Outcome, message: str) -> None:
+    def _store_rest(self, worker: Worker, outcome: Outcome, message: str) -> None:
         row = worker.rows[0]
         for index in row.cells[worker.position :]:
             self._store(row.subject, index, Cell(outcome, message))
@@ -273,75 +251,3 @@ class _Run:
             ]
             if bad:
                 raise ControlFailed(f"{CONTROL_FAULTS[subject]}:\n" + "\n".join(bad))
-
-
-class _Worker:
-    """The parent's side of one worker process."""
-
-    def __init__(self, suite: Suite, rows: list[_Row], options: Options) -> None:
-        self.job_rows = list(rows)
-        self.rows = list(rows)
-        """Rows that are not finished; the first is being run."""
-        self.position = 0
-        """How many cells of the first row are known."""
-        self.loaded = False
-        self.controlled = options.isolate is Isolation.CHUNK and len(rows) > 1
-        job = Job(
-            subjects=tuple(row.subject for row in rows),
-            cells=tuple(row.cells for row in rows),
-            memory=options.memory * 1024 * 1024,
-            control=self.controlled,
-        )
-        self.pipe, writer = multiprocessing.Pipe(duplex=False)
-        new_process = options.isolate is Isolation.PROCESS
-        context: Any = multiprocessing.get_context("spawn" if new_process else "fork")
-        self.process = context.Process(
-            target=run_job_in_new_process if new_process else _run_forked,
-            args=(options.select, job, writer) if new_process else (suite, job, self.pipe, writer),
-            daemon=True,
-        )
-        self.process.start()
-        writer.close()
-        self.deadline = time.monotonic() + (START_UP if new_process else options.timeout)
-
-    def records(self) -> Iterator[list[Any]]:
-        """What has arrived. Raises EOFError when the worker is gone."""
-        while self.pipe.poll():
-            yield json.loads(self.pipe.recv_bytes(RECORD_LIMIT))
-            if self.pipe.closed:
-                return
-        if not self.process.is_alive() and not self.pipe.poll():
-            raise EOFError
-
-    def next_row(self) -> None:
-        """The first row is complete."""
-        self.rows.pop(0)
-        self.position = 0
-        self.loaded = False
-
-    def epitaph(self) -> str:
-        """How the process ended."""
-        self.process.join(1.0)
-        code = self.process.exitcode
-        if code is None:
-            return "the worker lost its connection"
-        if code < 0:
-            with contextlib.suppress(ValueError):
-                return f"killed by signal {signal.Signals(-code).name}"
-            return f"killed by signal {-code}"
-        return f"the process ended with exit code {code}"
-
-    def kill(self) -> None:
-        """End the process and whatever it started."""
-        if hasattr(os, "killpg") and self.process.pid:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        if self.process.is_alive():
-            self.process.kill()
-        self.process.join()
-        self.pipe.close()
-
-
-def _run_forked(suite: Suite, job: Job, reader: Any, writer: Any) -> None:
-    reader.close()
-    run_job(suite, job, writer)

@@ -5,12 +5,14 @@ fixture; it costs nothing until they do.
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from .contract import NotOffered, Offer
+if TYPE_CHECKING:
+    from .contract import Offer
 
-SUBJECT = pytest.StashKey[Offer]()
+SUBJECT = pytest.StashKey["Offer"]()
 """The subject under test."""
 
 
@@ -34,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def gpt(request: pytest.FixtureRequest) -> Iterator[Offer]:
+def gpt(request: pytest.FixtureRequest) -> "Iterator[Offer]":
     """The GPT under test, seen through the contract.
 
     Overflow and NaN are what detectors look for: NumPy's warnings about them, which some
@@ -51,6 +53,7 @@ def gpt(request: pytest.FixtureRequest) -> Iterator[Offer]:
 
 def _load(config: pytest.Config) -> None:
     from .catalogue import load_catalogue
+    from .contract import Offer
     from .problems import Problem
     from .subject import find_subject, load
 
@@ -63,12 +66,3 @@ def _load(config: pytest.Config) -> None:
     except (Exception, SystemExit) as error:
         raise pytest.UsageError(f"--gpt {name}: cannot be imported: {error!r}") from None
     config.stash[SUBJECT] = Offer(module)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Iterator[None]:
-    """A detector whose subject lacks a name is skipped, not failed."""
-    try:
-        yield
-    except NotOffered as missing:
-        pytest.skip(str(missing))

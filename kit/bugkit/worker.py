@@ -1,212 +1,118 @@
-"""What runs in a worker process: whole rows, one record a cell, sent as they come.
-
-A worker is given some subjects and a pipe. It trusts nothing that a subject does: it can hang,
-crash or exit, and the parent will know at which cell.
-"""
+"""The parent's side of a worker process: starts it, listens to it, and ends it."""
 
 import contextlib
-import ctypes
-import faulthandler
-import itertools
 import json
+import multiprocessing
 import os
 import signal
-import sys
 import time
-import traceback
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from pathlib import Path
+from enum import StrEnum
 from typing import Any
 
-import pytest
+from .runner import Job, run_job, run_job_in_new_process
+from .subject import Subject
+from .suite import Suite
 
-from .contract import NotOffered, Offer
-from .matrix import Cell, Outcome
-from .places import shown
-from .plugin import SUBJECT
-from .state import State
-from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, load
-from .suite import Suite, with_suite
+START_UP = 60.0
+"""Seconds that a new process may take to import and collect, on a slow or busy machine."""
 
-CONTROLS = {CORRECT_SUBJECT: Outcome.PASSED, BLANK_SUBJECT: Outcome.NOT_OFFERED}
-"""What every detector must say of the controls, in every run."""
+RECORD_LIMIT = 64 * 1024
+"""Bytes of one record; a longer one is not ours."""
 
-MESSAGE_LIMIT = 2000
-"""Characters of a failure message that are kept."""
+
+class Isolation(StrEnum):
+    """What separates one subject from the next."""
+
+    SUBJECT = "subject"
+    CHUNK = "chunk"
+    PROCESS = "process"
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """Some rows to run in one process."""
+class Row:
+    """Cells of one subject that are still to be run."""
 
-    subjects: tuple[Subject, ...]
-    cells: tuple[tuple[int, ...], ...]
-    """For each subject the indices of the detectors to run."""
-    memory: int
-    """How many bytes a subject may take."""
-    control: bool
-    """Whether to run the controls once more at the end, to see that nothing has leaked."""
+    subject: Subject
+    cells: tuple[int, ...]
 
 
-def run_job(suite: Suite, job: Job, pipe: Connection) -> None:
-    """Run every row of the job. Records, as JSON, with the subject's number in the job:
+class Worker:
+    """The parent's side of one worker process."""
 
-    ["ready"]
-    ["loaded", number], then ["cell", number, detector, outcome, message, seconds] for each cell,
-    or ["unloadable", number, outcome, message]
-    ["done", number], or ["leak", number] if the subject changed what cannot be put back; the
-    number of the control is -1
-    """
-    _settle(job.memory)
-
-    def send(*record: Any) -> None:
-        pipe.send_bytes(json.dumps(record).encode())
-
-    send("ready")
-    state = State.now()
-    for number, subject in enumerate(job.subjects):
-        _row(suite, subject, number, job.cells[number], state, send)
-        if not state.restored():
-            send("leak", number)
-            return
-        send("done", number)
-    if job.control:
-        send("done" if _controls_hold(suite) else "leak", -1)
-
-
-def run_job_in_new_process(select: str, job: Job, pipe: Connection) -> None:
-    """`run_job` where nothing was inherited: collects the detectors first."""
-    with_suite(select, lambda suite: run_job(suite, job, pipe))
-
-
-def _settle(memory: int) -> None:
-    """Cut the process off: own group, no output, limits, no pytest chatter."""
-    if hasattr(os, "setsid"):
-        with contextlib.suppress(OSError):
-            os.setsid()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    sink = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(sink, descriptor)
-    # Objects that a parent put there (a test's capture, a notebook) have buffers of their own.
-    nothing = Path(os.devnull)
-    sys.stdin = nothing.open(encoding="utf-8")
-    sys.stdout = sys.stderr = nothing.open("w", encoding="utf-8")
-    sys.dont_write_bytecode = True
-    warnings.simplefilter("ignore")
-    faulthandler.disable()
-    _limit(memory)
-
-
-def _limit(memory: int) -> None:
-    if sys.platform == "linux":
-        die_with_parent = 1  # PR_SET_PDEATHSIG
-        ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL)
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if sys.platform == "linux":
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-        taken = pages * resource.getpagesize()
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_AS, (taken + memory, taken + memory))
-
-
-def _controls_hold(suite: Suite) -> bool:
-    return all(
-        run_cell(suite, index, Offer(load(subject))).outcome is expected
-        for subject, expected in CONTROLS.items()
-        for index in range(len(suite.items))
-    )
-
-
-def _row(
-    suite: Suite, subject: Subject, number: int, indices: Sequence[int], state: State, send: Any
-) -> None:
-    try:
-        module = load(subject)
-    except MemoryError:
-        send(
-            "unloadable",
-            number,
-            Outcome.OUT_OF_MEMORY,
-            "needs more memory than --memory allows when imported",
+    def __init__(
+        self,
+        suite: Suite,
+        select: str,
+        rows: list[Row],
+        isolate: Isolation,
+        timeout: float,
+        memory: int,
+    ) -> None:
+        self.job_rows = list(rows)
+        self.rows = list(rows)
+        """Rows that are not finished; the first is being run."""
+        self.position = 0
+        """How many cells of the first row are known."""
+        self.loaded = False
+        self.controlled = isolate is Isolation.CHUNK and len(rows) > 1
+        job = Job(
+            subjects=tuple(row.subject for row in rows),
+            cells=tuple(row.cells for row in rows),
+            memory=memory,
+            control=self.controlled,
         )
-        return
-    except BaseException as error:
-        send("unloadable", number, Outcome.ERROR, _import_message(subject, error))
-        return
-    finally:
-        state.restore()
-    send("loaded", number)
-    for index, following in itertools.zip_longest(indices, indices[1:]):
-        cell = run_cell(suite, index, Offer(module), following)
-        state.restore()
-        send("cell", number, index, cell.outcome, cell.message, cell.seconds)
-
-
-def run_cell(suite: Suite, index: int, subject: Offer, following: int | None = None) -> Cell:
-    """Run one detector with its real fixtures and marks; no report is written. What the detector
-    `following` needs too is left set up."""
-    item = suite.items[index]
-    item.config.stash[SUBJECT] = subject
-    # An item keeps the fixture values of its last run: without this, it would judge the subject
-    # before. There is no public way; pytest-rerunfailures does the same.
-    item._initrequest()  # type: ignore[attr-defined]
-    start = time.perf_counter()
-    outcome, message = Outcome.PASSED, ""
-    try:
-        item.ihook.pytest_runtest_setup(item=item)
-        item.ihook.pytest_runtest_call(item=item)
-    except BaseException as error:
-        outcome, message = _judged(error)
-    try:
-        next_item = None if following is None else suite.items[following]
-        item.ihook.pytest_runtest_teardown(item=item, nextitem=next_item)
-    except BaseException as error:
-        outcome, message = Outcome.ERROR, _said(error)
-    return Cell(outcome, message[:MESSAGE_LIMIT], round(time.perf_counter() - start, 4))
-
-
-def _judged(error: BaseException) -> tuple[Outcome, str]:
-    if isinstance(error, AssertionError | pytest.fail.Exception):
-        # Where an outer pytest rewrites assertions, its introspection follows the message.
-        message = str(error).split("\nassert ")[0].strip()
-        return Outcome.FAILED, message or _last_line(error)
-    if isinstance(error, NotOffered | pytest.skip.Exception):
-        return Outcome.NOT_OFFERED, str(error)
-    if isinstance(error, MemoryError):
-        return Outcome.OUT_OF_MEMORY, _said(error)
-    return Outcome.ERROR, _said(error)
-
-
-def _last_line(error: BaseException) -> str:
-    """The line of code that raised, for an assertion without a message."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return (frames[-1].line or "") if frames else ""
-
-
-def _said(error: BaseException) -> str:
-    text = str(error).strip()
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _import_message(subject: Subject, error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        where = shown(subject.path) if subject.kind is Kind.FILE else error.filename
-        return f"syntax error in line {error.lineno} of {where}: {error.msg}"
-    if isinstance(error, SystemExit):
-        return (
-            f"calls sys.exit({error.code!r}) when imported; "
-            'put what should run only as a script under `if __name__ == "__main__":`'
+        self.pipe, writer = multiprocessing.Pipe(duplex=False)
+        new_process = isolate is Isolation.PROCESS
+        context: Any = multiprocessing.get_context("spawn" if new_process else "fork")
+        self.process = context.Process(
+            target=run_job_in_new_process if new_process else _run_forked,
+            args=(select, job, writer) if new_process else (suite, job, self.pipe, writer),
+            daemon=True,
         )
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"needs the package {error.name!r}, which is not installed here"
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "bugkit" not in f.filename]
-    line = f"line {frames[-1].lineno}: " if frames else ""
-    return f"cannot be imported: {line}{_said(error)}"
+        self.process.start()
+        writer.close()
+        self.deadline = time.monotonic() + (START_UP if new_process else timeout)
+
+    def records(self) -> Iterator[list[Any]]:
+        """What has arrived. Raises EOFError when the worker is gone."""
+        while self.pipe.poll():
+            yield json.loads(self.pipe.recv_bytes(RECORD_LIMIT))
+            if self.pipe.closed:
+                return
+        if not self.process.is_alive() and not self.pipe.poll():
+            raise EOFError
+
+    def next_row(self) -> None:
+        """The first row is complete."""
+        self.rows.pop(0)
+        self.position = 0
+        self.loaded = False
+
+    def epitaph(self) -> str:
+        """How the process ended."""
+        self.process.join(1.0)
+        code = self.process.exitcode
+        if code is None:
+            return "the worker lost its connection"
+        if code < 0:
+            with contextlib.suppress(ValueError):
+                return f"killed by signal {signal.Signals(-code).name}"
+            return f"killed by signal {-code}"
+        return f"the process ended with exit code {code}"
+
+    def kill(self) -> None:
+        """End the process and whatever it started."""
+        if hasattr(os, "killpg") and self.process.pid:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        if self.process.is_alive():
+            self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def _run_forked(suite: Suite, job: Job, reader: Any, writer: Any) -> None:
+    reader.close()
+    run_job(suite, job, writer)

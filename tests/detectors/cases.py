@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SIZES = {"vocab_size": 11, "d_model": 15, "n_layers": 2, "n_heads": 3, "max_seq_len": 13}
 B, T = 2, 7
+STEPS = (0, 2, T - 2)
+"""Positions where a change is tried: the first, one inside, and the last that has a successor."""
 
 ROUNDING = {"float64": 1e-8, "float32": 2e-3}
 """How far equal results may lie apart, relative to their size: rounding, with room to spare."""

@@ -18,7 +18,7 @@ def test_far_future_does_not_change_the_past(gpt: "GPT") -> None:
     cfg, params = cases.model(gpt, n_layers=1)
     token_ids = cases.tokens()
     before = cases.logits_of(gpt, params, cfg, token_ids)
-    for t in range(cases.T - 2):
+    for t in cases.STEPS[:-1]:
         changed = token_ids.copy()
         changed[:, t + 2 :] = cases.other(changed[:, t + 2 :])
         after = cases.logits_of(gpt, params, cfg, changed)
@@ -35,7 +35,7 @@ def test_next_token_is_hidden(gpt: "GPT") -> None:
     cfg, params = cases.model(gpt, n_layers=1)
     token_ids = cases.tokens()
     before = cases.logits_of(gpt, params, cfg, token_ids)
-    for t in range(cases.T - 1):
+    for t in cases.STEPS:
         changed = token_ids.copy()
         changed[:, t + 1] = cases.other(changed[:, t + 1])
         after = cases.logits_of(gpt, params, cfg, changed)
@@ -67,7 +67,7 @@ def test_every_earlier_token_matters(gpt: "GPT") -> None:
     cfg, params = cases.model(gpt, n_layers=1)
     token_ids = cases.tokens()
     before = cases.logits_of(gpt, params, cfg, token_ids)[:, -1]
-    for t in range(cases.T - 1):
+    for t in cases.STEPS:
         changed = token_ids.copy()
         changed[:, t] = cases.other(changed[:, t])
         after = cases.logits_of(gpt, params, cfg, changed)[:, -1]

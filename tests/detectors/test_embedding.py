@@ -35,7 +35,7 @@ def test_each_position_has_its_own_vector(gpt: "GPT") -> None:
     cfg, params = cases.model(gpt, n_layers=1)
     token_ids = cases.tokens()
     before = cases.logits_of(gpt, params, cfg, token_ids)
-    for t in range(cases.T):
+    for t in (*cases.STEPS, cases.T - 1):
         changed = {**params, "wpe": params["wpe"].copy()}
         changed["wpe"][t] += np.arange(SIZE)
         after = cases.logits_of(gpt, changed, cfg, token_ids)

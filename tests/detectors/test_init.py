@@ -18,9 +18,9 @@ def test_first_loss_is_near_log_vocab(gpt: "GPT") -> None:
     starts too large.
     """
     V = 64
-    cfg = cases.config(gpt, vocab_size=V, d_model=32, n_heads=4)
+    cfg = cases.config(gpt, vocab_size=V, d_model=32, n_heads=4, n_layers=1)
     params = gpt.init_params(cfg, seed=cases.SEED)
-    token_ids = cases.tokens(rows=4, length=13, vocab_size=V)
+    token_ids = cases.tokens(rows=3, length=13, vocab_size=V)
     logits = cases.logits_of(gpt, params, cfg, token_ids[:, :-1])
     logits = logits - logits.max(axis=-1, keepdims=True)
     log_probs = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))

@@ -1,4 +1,4 @@
-"""bug.toml: every mistake is one message with file and key; the real catalogue keeps its promises."""
+"""bug.toml: every mistake is one message with file and key; the real catalogue keeps its word."""
 
 import difflib
 import os
@@ -216,7 +216,7 @@ def test_a_catalogue_that_does_not_exist_is_told(tmp_path: Path) -> None:
 
 
 def test_a_catalogue_that_is_a_file_is_told(make_bug: MakeBug) -> None:
-    with pytest.raises(Problem, match="bug.toml: no such catalogue folder"):
+    with pytest.raises(Problem, match=r"bug\.toml: no such catalogue folder"):
         load_catalogue([make_bug("means") / "bug.toml"])
 
 

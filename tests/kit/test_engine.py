@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from bugkit.catalogue import load_catalogue
-from bugkit.engine import ControlFailed, Isolation, Options, run
+from bugkit.engine import ControlFailed, Options, run
 from bugkit.matrix import Matrix, Outcome, Status
 from bugkit.problems import Problem
 from bugkit.subject import CORRECT_SUBJECT, Subject, find_subject, subject_of
+from bugkit.worker import Isolation
 
 DEADLINE = 2.0
 """Seconds a cell may take here: the slowest takes hundredths, even on a busy machine."""

@@ -20,8 +20,8 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="permission bits and devic
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def write_in_private_mount(options: str, size: int) -> str:
-    """What happens on a file system of its own that is full, or read-only."""
+def write_in_private_mount(mount: Path, options: str, size: int) -> str:
+    """Write `size` characters to a small file system of one's own, mounted anew with `options`."""
     if shutil.which("unshare") is None:
         pytest.skip("needs unshare, to mount a file system of its own")
     # The new namespace, and the mount with it, ends with this process.
@@ -43,10 +43,9 @@ else:
         'mount -t tmpfs -o size=64k none "$0" && echo "the old text" > "$0/file.txt" '
         f'&& mount -o {options} none "$0" || exit 77; exec "$@"'
     )
-    mount = Path("/mnt")
+    unshare = ["unshare", "--user", "--map-root-user", "--mount"]
     done = subprocess.run(
-        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", shell, str(mount)]
-        + [sys.executable, "-c", python, str(mount), str(size)],
+        [*unshare, "sh", "-c", shell, str(mount), sys.executable, "-c", python, mount, str(size)],
         capture_output=True,
         text=True,
         check=False,
@@ -61,22 +60,22 @@ else:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a file system as Linux does")
-def test_a_full_disk_leaves_the_old_file_and_no_other() -> None:
-    told = write_in_private_mount("remount,size=64k", size=200_000)
+def test_a_full_disk_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    told = write_in_private_mount(tmp_path, "remount,size=64k", size=200_000)
     assert (
         told == "file.txt: cannot be written: No space left on device | the old text | file.txt\n"
     )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a file system as Linux does")
-def test_a_read_only_disk_leaves_the_old_file_and_no_other() -> None:
-    told = write_in_private_mount("remount,ro", size=1)
+def test_a_read_only_disk_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    told = write_in_private_mount(tmp_path, "remount,ro", size=1)
     assert told == "file.txt: cannot be written: Read-only file system | the old text | file.txt\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a file system as Linux does")
-def test_a_disk_with_room_takes_the_text() -> None:
-    assert write_in_private_mount("remount,size=64k", size=10_000) == "written\n"
+def test_a_disk_with_room_takes_the_text(tmp_path: Path) -> None:
+    assert write_in_private_mount(tmp_path, "remount,size=64k", size=10_000) == "written\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -196,6 +195,7 @@ def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
     assert read_text(path) == "text"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows does not replace a file that is open")
 def test_an_old_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "file.txt"
     path.write_text(OLD * 1000, encoding="utf-8")
@@ -253,7 +253,9 @@ def test_a_pipe_takes_the_text(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
     got: list[str] = []
-    reader = threading.Thread(target=lambda: got.append(path.read_text(encoding="utf-8")))
+    reader = threading.Thread(
+        target=lambda: got.append(path.read_text(encoding="utf-8")), daemon=True
+    )
     reader.start()
     write_text(path, "größe\n")
     reader.join()

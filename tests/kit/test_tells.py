@@ -168,23 +168,23 @@ def test_a_change_of_nothing_is_a_tell(changes: list[tuple[str, str]]) -> None:
     assert tell.startswith("the edits change nothing")
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("x / 2", "x / 2.0"),
-        ("x / 2", "x / -2"),
-        ("x / 2", "x // 2"),
-        ("half(x) / root", "half(root) / x"),
-        ("def half(x: np.ndarray)", "def half(x: np.ndarray, y: int = 0)"),
-        ("def half(x: np.ndarray)", "def half(*x: np.ndarray)"),
-        ("def half(x: np.ndarray)", "def half(*, x: np.ndarray)"),
-        ("def half(x: np.ndarray)", "def half(x: np.ndarray, /)"),
-        ("return x / 2", "yield x / 2"),
-        ("def half", "async def half"),
-        ("return x / 2", "return None"),
-        ("root = math.sqrt(width)", "root = math.sqrt(width)\n    assert root"),
-    ],
-)
+DIFFERENCES = {
+    "type": ("x / 2", "x / 2.0"),
+    "sign": ("x / 2", "x / -2"),
+    "operator": ("x / 2", "x // 2"),
+    "exchange": ("half(x) / root", "half(root) / x"),
+    "default": ("def half(x: np.ndarray)", "def half(x: np.ndarray, y: int = 0)"),
+    "any number": ("def half(x: np.ndarray)", "def half(*x: np.ndarray)"),
+    "keyword only": ("def half(x: np.ndarray)", "def half(*, x: np.ndarray)"),
+    "positional only": ("def half(x: np.ndarray)", "def half(x: np.ndarray, /)"),
+    "generator": ("return x / 2", "yield x / 2"),
+    "coroutine": ("def half", "async def half"),
+    "constant": ("return x / 2", "return None"),
+    "assertion": ("root = math.sqrt(width)", "root = math.sqrt(width)\n    assert root"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), DIFFERENCES.values(), ids=DIFFERENCES)
 def test_two_programs_are_told_apart(old: str, new: str) -> None:
     assert not same_code(ORIGINAL, ORIGINAL.replace(old, new))
 

@@ -1,5 +1,6 @@
 """One self-contained HTML file: a grid to look at, filter and print."""
 
+import re
 from itertools import groupby
 
 from ..matrix import Matrix, Outcome
@@ -8,6 +9,9 @@ from ..subject import Kind
 from .summary import summarise
 from .symbols import SYMBOLS, WORDS
 
+_FORBIDDEN = re.compile("[^\n\r\t\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]")
+"""Characters that a page cannot hold, whatever a file says."""
+
 
 def as_html(matrix: Matrix) -> str:
     """The page. It loads nothing and works from a disk; filters need JavaScript, reading does
@@ -15,7 +19,7 @@ def as_html(matrix: Matrix) -> str:
     families = [
         (family, list(group)) for family, group in groupby(matrix.detectors, key=lambda d: d.family)
     ]
-    return render(
+    page = render(
         "matrix.html",
         matrix=matrix,
         facts=summarise(matrix),
@@ -31,3 +35,4 @@ def as_html(matrix: Matrix) -> str:
             for d in matrix.detectors
         },
     )
+    return _FORBIDDEN.sub("\ufffd", page)

@@ -1,0 +1,6 @@
+"""The command line: parse, call one function, print."""
+
+from . import author, check, look
+from .group import cli
+
+__all__ = ["author", "check", "cli", "look"]

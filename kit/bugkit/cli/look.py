@@ -1,0 +1,79 @@
+"""Looking at the catalogue: list and show."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..catalogue import COMPONENTS, LEVELS
+from .group import bug_of, catalogue_of, catalogue_option, cli
+
+select_options = [
+    click.option("--component", type=click.Choice(COMPONENTS), help="Only this component."),
+    click.option(
+        "--level", type=click.IntRange(LEVELS[0], LEVELS[-1]), help="Only this level (1 to 5)."
+    ),
+    click.option("--difficulty", type=click.IntRange(1, 5), help="Only this difficulty (1 to 5)."),
+]
+
+
+def _all_of(options: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+@cli.command("list")
+@_all_of(select_options)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="How to print.",
+)
+@catalogue_option
+def list_(
+    component: str | None,
+    level: int | None,
+    difficulty: int | None,
+    form: str,
+    folders: tuple[Path, ...],
+) -> None:
+    """List the bugs and innocents of the catalogue."""
+    from ..listing import as_json, as_table
+
+    bugs = [
+        bug
+        for bug in catalogue_of(folders).values()
+        if component in (None, bug.component)
+        and level in (None, bug.level)
+        and difficulty in (None, bug.difficulty)
+    ]
+    click.echo(as_json(bugs) if form == "json" else as_table(bugs))
+
+
+@cli.command()
+@click.argument("slug")
+@click.option("--hints", type=click.IntRange(0, 4), default=0, help="Print the first N hints.")
+@click.option("--diff", is_flag=True, help="Print what differs from the correct GPT. A spoiler.")
+@click.option("--source", is_flag=True, help="Print the mutant's module.")
+@click.option("--key", is_flag=True, help="Print the answer key. A spoiler.")
+@catalogue_option
+def show(
+    slug: str, hints: int, diff: bool, source: bool, key: bool, folders: tuple[Path, ...]
+) -> None:
+    """Show one bug: what a person notices, and nothing that spoils the hunt unless asked for."""
+    from ..listing import answer_key, difference, riddle, source_of
+
+    bug = bug_of(catalogue_of(folders), slug)
+    parts = [riddle(bug, 4 if key else hints)] if not (diff or source) or key or hints else []
+    parts += [answer_key(bug)] if key else []
+    parts += [difference(bug)] if diff else []
+    parts += [source_of(bug)] if source else []
+    click.echo("\n\n".join(part.rstrip("\n") for part in parts))

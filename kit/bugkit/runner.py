@@ -1,0 +1,207 @@
+"""What runs in a worker process: whole rows, one record a cell, sent as they come.
+
+A worker is given some subjects and a pipe. It trusts nothing that a subject does: it can hang,
+crash or exit, and the parent will know at which cell.
+"""
+
+import contextlib
+import ctypes
+import faulthandler
+import itertools
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .contract import Offer
+from .matrix import Cell, Outcome
+from .places import shown
+from .plugin import SUBJECT
+from .state import State
+from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, load
+from .suite import Suite, with_suite
+
+CONTROLS = {CORRECT_SUBJECT: Outcome.PASSED, BLANK_SUBJECT: Outcome.NOT_OFFERED}
+"""What every detector must say of the controls, in every run."""
+
+MESSAGE_LIMIT = 2000
+"""Characters of a failure message that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Some rows to run in one process."""
+
+    subjects: tuple[Subject, ...]
+    cells: tuple[tuple[int, ...], ...]
+    """For each subject the indices of the detectors to run."""
+    memory: int
+    """How many bytes a subject may take."""
+    control: bool
+    """Whether to run the controls once more at the end, to see that nothing has leaked."""
+
+
+def run_job(suite: Suite, job: Job, pipe: Connection) -> None:
+    """Run every row of the job. Records, as JSON, with the subject's number in the job:
+
+    ["ready"]
+    ["loaded", number], then ["cell", number, detector, outcome, message, seconds] for each cell,
+    or ["unloadable", number, outcome, message]
+    ["done", number], or ["leak", number] if the subject changed what cannot be put back; the
+    number of the control is -1
+    """
+    _settle(job.memory)
+
+    def send(*record: Any) -> None:
+        pipe.send_bytes(json.dumps(record).encode())
+
+    send("ready")
+    state = State.now()
+    for number, subject in enumerate(job.subjects):
+        _row(suite, subject, number, job.cells[number], send)
+        if not state.restored():
+            send("leak", number)
+            return
+        send("done", number)
+    if job.control:
+        send("done" if _controls_hold(suite) else "leak", -1)
+
+
+def run_job_in_new_process(select: str, job: Job, pipe: Connection) -> None:
+    """`run_job` where nothing was inherited: collects the detectors first."""
+    with_suite(select, lambda suite: run_job(suite, job, pipe))
+
+
+def _settle(memory: int) -> None:
+    """Cut the process off: own group, no output, limits, no pytest chatter."""
+    if hasattr(os, "setsid"):
+        with contextlib.suppress(OSError):
+            os.setsid()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sink = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(sink, descriptor)
+    # Objects that a parent put there (a test's capture, a notebook) have buffers of their own.
+    nothing = Path(os.devnull)
+    sys.stdin = nothing.open(encoding="utf-8")
+    sys.stdout = sys.stderr = nothing.open("w", encoding="utf-8")
+    sys.dont_write_bytecode = True
+    warnings.simplefilter("ignore")
+    faulthandler.disable()
+    _limit(memory)
+
+
+def _limit(memory: int) -> None:
+    if sys.platform == "linux":
+        die_with_parent = 1  # PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL)
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        taken = pages * resource.getpagesize()
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (taken + memory, taken + memory))
+
+
+def _controls_hold(suite: Suite) -> bool:
+    return all(
+        run_cell(suite, index, Offer(load(subject))).outcome is expected
+        for subject, expected in CONTROLS.items()
+        for index in range(len(suite.items))
+    )
+
+
+def _row(suite: Suite, subject: Subject, number: int, indices: Sequence[int], send: Any) -> None:
+    try:
+        module = load(subject)
+    except MemoryError:
+        send(
+            "unloadable",
+            number,
+            Outcome.OUT_OF_MEMORY,
+            "needs more memory than --memory allows when imported",
+        )
+        return
+    except BaseException as error:
+        send("unloadable", number, Outcome.ERROR, _import_message(subject, error))
+        return
+    send("loaded", number)
+    for index, following in itertools.zip_longest(indices, indices[1:]):
+        cell = run_cell(suite, index, Offer(module), following)
+        send("cell", number, index, cell.outcome, cell.message, cell.seconds)
+
+
+def run_cell(suite: Suite, index: int, subject: Offer, following: int | None = None) -> Cell:
+    """Run one detector with its real fixtures and marks; no report is written. What the detector
+    `following` needs too is left set up."""
+    item = suite.items[index]
+    item.config.stash[SUBJECT] = subject
+    # An item keeps the fixture values of its last run: without this, it would judge the subject
+    # before. There is no public way; pytest-rerunfailures does the same.
+    item._initrequest()  # type: ignore[attr-defined]
+    start = time.perf_counter()
+    outcome, message = Outcome.PASSED, ""
+    try:
+        item.ihook.pytest_runtest_setup(item=item)
+        item.ihook.pytest_runtest_call(item=item)
+    except BaseException as error:
+        outcome, message = _judged(error)
+    try:
+        next_item = None if following is None else suite.items[following]
+        item.ihook.pytest_runtest_teardown(item=item, nextitem=next_item)
+    except BaseException as error:
+        outcome, message = Outcome.ERROR, _said(error)
+    return Cell(outcome, message[:MESSAGE_LIMIT], round(time.perf_counter() - start, 4))
+
+
+def _judged(error: BaseException) -> tuple[Outcome, str]:
+    if isinstance(error, AssertionError | pytest.fail.Exception):
+        # Where an outer pytest rewrites assertions, its introspection follows the message.
+        message = str(error).split("\nassert ")[0].strip()
+        return Outcome.FAILED, message or _last_line(error)
+    if isinstance(error, pytest.skip.Exception):
+        return Outcome.NOT_OFFERED, str(error)
+    if isinstance(error, MemoryError):
+        return Outcome.OUT_OF_MEMORY, _said(error)
+    return Outcome.ERROR, _said(error)
+
+
+def _last_line(error: BaseException) -> str:
+    """The line of code that raised, for an assertion without a message."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return (frames[-1].line or "") if frames else ""
+
+
+def _said(error: BaseException) -> str:
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _import_message(subject: Subject, error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        where = shown(subject.path) if subject.kind is Kind.FILE else error.filename
+        return f"syntax error in line {error.lineno} of {where}: {error.msg}"
+    if isinstance(error, SystemExit):
+        return (
+            f"calls sys.exit({error.code!r}) when imported; "
+            'put what should run only as a script under `if __name__ == "__main__":`'
+        )
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"needs the package {error.name!r}, which is not installed here"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "bugkit" not in f.filename]
+    line = f"line {frames[-1].lineno}: " if frames else ""
+    return f"cannot be imported: {line}{_said(error)}"
