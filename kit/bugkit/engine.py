@@ -1,9 +1,10 @@
 """Runs detectors on subjects: collect once, a process for each subject, one record a cell.
 
-The parent never runs a subject's code. It holds a deadline for each cell; a hang, a crash or
-an exit costs that one cell, and the row goes on in a new process at the next cell. Every run has
-two controls: the correct GPT, on which every detector must pass, and an empty module, which
-every detector must notice. If they do not hold, no verdict on anything else is given.
+The parent never runs the code of a mutant or a stranger. It holds a deadline for each cell; a
+hang, a crash or an exit costs that one cell, and the row goes on in a new process at the next
+cell. Every run has two controls: the correct GPT, on which every detector must pass, and an empty
+module, which every detector must notice. If they do not hold, no verdict on anything else is
+given.
 """
 
 import gc
@@ -13,13 +14,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from multiprocessing import connection
 from typing import Any
 
 from .cache import CellCache
+from .contract import Offer
 from .matrix import Cell, Detector, Matrix, Outcome
 from .problems import Problem
-from .runner import CONTROLS, MESSAGE_LIMIT
+from .runner import CONTROLS, MESSAGE_LIMIT, run_cell
 from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Subject, load
 from .suite import Suite, with_suite
 from .worker import Isolation, Row, Worker
@@ -101,9 +104,9 @@ class _Run:
         everyone = list(dict.fromkeys([*CONTROLS, *self.subjects]))
         self._enqueue(everyone, cache)
         try:
-            if self.queue:
-                self._warm_up()
-                self._work()
+            if self.options.isolate is not Isolation.PROCESS:
+                self._run_controls_here()
+            self._work()
         finally:
             for worker in self.workers:
                 worker.kill()
@@ -142,9 +145,16 @@ class _Run:
         self.queue.extend(rows[i : i + size] for i in range(0, len(rows), size))
         self.start_total = len(self.cells)
 
-    def _warm_up(self) -> None:
-        """Leave to the workers a process in which everything of ours is loaded and quiet."""
-        load(CORRECT_SUBJECT)
+    def _run_controls_here(self) -> None:
+        """The controls are ours, so they need no process of their own; and what they load and
+        fill is there for every worker that is forked later."""
+        while self.queue and self.queue[0][0].subject in CONTROLS:
+            row = self.queue.popleft()[0]
+            offer = Offer(load(row.subject))
+            for index, following in zip_longest(row.cells, row.cells[1:]):
+                cell = run_cell(self.suite, index, offer, following)
+                self._store(row.subject, index, cell)
+        self._check_controls()
         gc.collect()
         gc.freeze()
 

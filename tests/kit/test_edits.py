@@ -177,9 +177,9 @@ def test_a_branch_that_find_does_not_mention_is_not_lost() -> None:
 
 
 WORDS = ["g", "q", "k", "axis", "1", "é", "😀", "$X", "$$$X", "$$$", "$_", "$", "    ", "**"]
-KEYWORDS = ["if", "return", "lambda", "def", "class", "import math", "not"]
+RESERVED = ["if", "return", "lambda", "def", "class", "import math", "not"]
 SIGNS = list("()[]{}=+-*@:,#\"'\\\n\t\r\x0c\0 ")
-SCRAPS = st.lists(st.sampled_from([*WORDS, *KEYWORDS, *SIGNS]), max_size=8).map("".join)
+SCRAPS = st.lists(st.sampled_from([*WORDS, *RESERVED, *SIGNS]), max_size=8).map("".join)
 CODE = SCRAPS | st.text(max_size=10)
 
 
