@@ -19,6 +19,10 @@ REPRODUCIBLE = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome
 """Outcomes that do not depend on how fast or how large the machine is."""
 
 
+ENTRIES = 1000
+"""Cells kept of one subject: those of today's detectors and of some that have changed since."""
+
+
 class CellCache:
     """One small JSON file a subject in the user's cache folder (or in $BUGKIT_CACHE_DIR)."""
 
@@ -58,7 +62,8 @@ class CellCache:
             return
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_text(path, json.dumps(kept))
+            newest = list((old | kept).items())[-ENTRIES:]
+            write_text(path, json.dumps(dict(newest)))
         except (OSError, Problem):
             return
 

@@ -13,7 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from multiprocessing import connection
 from typing import Any
@@ -39,13 +39,20 @@ DEFAULT_ISOLATION = Isolation.SUBJECT if sys.platform == "linux" else Isolation.
 """A fork of a warm process where that is safe, else a new process."""
 
 
+def _cores() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to run."""
 
     select: str = ""
     """Which detectors, in pytest's -k syntax; empty for all."""
-    jobs: int = os.cpu_count() or 1
+    jobs: int = field(default_factory=_cores)
     isolate: Isolation = DEFAULT_ISOLATION
     timeout: float = 5.0
     """Seconds that one cell, or an import, may take. The slowest cell of the correct GPT takes

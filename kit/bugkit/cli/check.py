@@ -1,7 +1,6 @@
 """Running detectors: check and explain."""
 
 import shutil
-import sys
 from pathlib import Path
 
 import click
@@ -90,9 +89,7 @@ def check(
     form = form or SUFFIXES.get(out.suffix.lower() if out else "", "table")
     if out is not None and out.is_dir():
         raise Problem(f"{shown(out)}: is a folder; name a file to write to")
-    width = (
-        shutil.get_terminal_size((PIPE_WIDTH, 24)).columns if sys.stdout.isatty() else PIPE_WIDTH
-    )
+    width = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
     matrix, text = check_subjects(names, catalogue, options, form, width)
     if out is not None:
         write_text(out, click.unstyle(text).rstrip("\n") + "\n")

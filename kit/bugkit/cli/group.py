@@ -1,5 +1,6 @@
 """The group of commands, and what they share."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,15 @@ class Group(click.Group):
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="bugkit")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Bug hunts for transformers.
 
     A correct NumPy GPT, mutants that each carry one real bug, and the tests that tell them
     apart. Begin with: bugkit check
     """
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
 
 
 catalogue_option = click.option(

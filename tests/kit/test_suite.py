@@ -1,0 +1,110 @@
+"""Collecting detectors: real pytest items, stable keys, and digests that know what changed."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bugkit.matrix import Detector
+from bugkit.places import DETECTORS
+from bugkit.problems import Problem
+from bugkit.suite import Suite, with_suite
+
+
+def collect(select: str = "") -> dict[str, Detector]:
+    found: list[Suite] = []
+    with_suite(select, found.append)
+    return {d.id: d for d in found[0].detectors}
+
+
+@pytest.fixture
+def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the detectors that may be changed."""
+    folder = tmp_path / f"detectors_{tmp_path.name}"
+    shutil.copytree(DETECTORS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("bugkit.suite.DETECTORS", folder)
+    return folder
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def changed(before: dict[str, Detector], after: dict[str, Detector]) -> set[str]:
+    return {name for name in before if before[name].digest != after[name].digest}
+
+
+def test_a_detector_that_cannot_be_collected_is_one_clear_message(suite: Path) -> None:
+    (suite / "test_broken.py").write_text("def test_broken(gpt:\n", encoding="utf-8")
+    with pytest.raises(Problem, match=r"(?s)cannot be collected.*test_broken\.py"):
+        collect()
+
+
+def test_two_detectors_of_one_name_are_refused(suite: Path) -> None:
+    twin = 'def test_logits_are_finite(gpt):\n    """Twin."""\n'
+    (suite / "test_twins.py").write_text(twin, encoding="utf-8")
+    with pytest.raises(Problem, match="two detectors are called test_logits_are_finite"):
+        collect()
+
+
+def test_a_change_of_one_detector_changes_its_digest_alone(suite: Path) -> None:
+    before = collect()
+    change(suite / "test_softmax.py", "(2, 3, 4, 5))", "(2, 3, 4, 6))")
+    assert changed(before, collect()) == {"test_softmax_normalises_the_last_axis"}
+
+
+def test_a_change_of_a_comment_changes_nothing(suite: Path) -> None:
+    before = collect()
+    change(suite / "test_softmax.py", "    x = np", "    # a comment\n    x = np")
+    assert changed(before, collect()) == set()
+
+
+def test_a_change_of_what_a_file_shares_changes_its_detectors(suite: Path) -> None:
+    before = collect()
+    change(suite / "test_softmax.py", "SHIFT = 1000.0", "SHIFT = 2000.0")
+    after = collect()
+    assert changed(before, after) == {n for n, d in before.items() if d.family == "softmax"}
+
+
+def test_a_change_of_the_helpers_changes_all(suite: Path) -> None:
+    before = collect()
+    change(suite / "cases.py", "SEED = 1", "SEED = 2")
+    assert changed(before, collect()) == set(before)
+
+
+def test_a_selection_does_not_rename_columns() -> None:
+    everything = collect()
+    for name, detector in collect("gelu or finite").items():
+        assert detector.key == everything[name].key
+
+
+def test_families_come_most_fundamental_first_and_the_backstop_last() -> None:
+    families = list(dict.fromkeys(d.family for d in collect().values()))
+    assert families[0] == "numerics"
+    assert families[-1] == "backstop"
+
+
+def test_a_new_family_comes_before_the_backstop(suite: Path) -> None:
+    new = 'def test_new(gpt):\n    """New."""\n    gpt.gelu\n'
+    (suite / "test_aardvark.py").write_text(new, encoding="utf-8")
+    families = list(dict.fromkeys(d.family for d in collect().values()))
+    assert families[-2:] == ["aardvark", "backstop"]
+
+
+def test_every_detector_has_a_label_and_a_reason() -> None:
+    for detector in collect().values():
+        assert 10 < len(detector.label) < 90
+        assert detector.story
+        assert detector.level == 1
+
+
+def test_the_settings_of_the_user_do_not_matter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    expected = collect()
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -k nothing\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-k nothing -p no_such_plugin")
+    assert collect() == expected
