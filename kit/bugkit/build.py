@@ -36,9 +36,14 @@ def build(bugs: Iterable[Bug], check: bool) -> Iterator[Built]:
             yield Built(bug, changed=False, faults=tuple(f"{place}: {tell}" for tell in tells))
             continue
         stray = [p for p in sorted(bug.folder.glob("*.py")) if p != bug.module]
-        changed = bool(stray) or not bug.module.is_file() or read_text(bug.module) != source
+        right = bug.module.is_file() and bug.module.read_bytes() == source.encode()
+        changed = bool(stray) or not right
         if changed and not check:
-            write_text(bug.module, source)
+            try:
+                write_text(bug.module, source)
+            except Problem as problem:
+                yield Built(bug, changed=False, faults=(str(problem),))
+                continue
             for path in stray:
                 path.unlink()
         yield Built(bug, changed, faults=())

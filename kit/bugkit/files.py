@@ -23,28 +23,32 @@ def read_text(path: Path) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Replace the file as a whole, or leave the old one as it was and raise a Problem."""
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises for a name that is too long
         raise Problem(f"{shown(path)}: is a folder; name a file to write to")
-    # A pipe or a device takes the text as it comes: there is no old file to save.
-    if path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        return
     temporary = None
     try:
+        data = text.encode("utf-8")
+        path = path.resolve()  # the target of a link, not the link
+        # A pipe or a device takes the text as it comes: there is no old file to save.
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
         Path(temporary).chmod(mode)
         Path(temporary).replace(path)
+    except UnicodeEncodeError as error:
+        raise Problem(f"{shown(path)}: cannot be written: {error}") from None
     except OSError as error:
+        raise Problem(f"{shown(path)}: cannot be written: {reason(error)}") from None
+    finally:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 Path(temporary).unlink()
-        raise Problem(f"{shown(path)}: cannot be written: {reason(error)}") from None
 
 
 def _umask() -> int:

@@ -28,7 +28,7 @@ from .matrix import Cell, Outcome
 from .places import shown
 from .plugin import SUBJECT
 from .state import State
-from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, load
+from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, forget, load
 from .suite import Suite, with_suite
 
 CONTROLS = {CORRECT_SUBJECT: Outcome.PASSED, BLANK_SUBJECT: Outcome.NOT_OFFERED}
@@ -68,7 +68,9 @@ def run_job(suite: Suite, job: Job, pipe: Connection) -> None:
     send("ready")
     state = State.now()
     for number, subject in enumerate(job.subjects):
+        modules = frozenset(sys.modules)
         _row(suite, subject, number, job.cells[number], send)
+        forget(subject, modules)
         if not state.restored():
             send("leak", number)
             return

@@ -5,8 +5,9 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -91,7 +92,7 @@ def find_subject(name: str, catalogue: Mapping[str, Bug]) -> Subject:
     if name == CORRECT_SUBJECT.id:
         return CORRECT_SUBJECT
     path = Path(name)
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long
         if path.suffix == ".py" or len(path.parts) > 1:
             raise Problem(f"{name}: no such file or folder")
         raise Problem(f"no bug, file or folder is called {name}{nearest(slug_of(name), catalogue)}")
@@ -99,7 +100,8 @@ def find_subject(name: str, catalogue: Mapping[str, Bug]) -> Subject:
         return subject_of(load_bug(path.resolve()))
     file = _entry(path)
     read_text(file)
-    return Subject(name, Kind.FILE, file.name if file.name != "__init__.py" else path.name, file)
+    title = file.parent.name if file.name == "__init__.py" else file.name
+    return Subject(name, Kind.FILE, title, file)
 
 
 def _entry(path: Path) -> Path:
@@ -133,6 +135,18 @@ def load(subject: Subject) -> ModuleType:
     # As if it had been started as a script: files beside it can be imported.
     sys.path.insert(0, str(subject.path.parent))
     return _execute(name, subject.path)
+
+
+def forget(subject: Subject, before: Set[str]) -> None:
+    """Drop the modules that a file brought along, which were not there `before`: a neighbour of
+    the next file may have the same name."""
+    if subject.kind is not Kind.FILE:
+        return
+    folder = subject.path.parent
+    for name in set(sys.modules) - before:
+        file = Path(getattr(sys.modules[name], "__file__", None) or "/")
+        if file.is_relative_to(folder) and "site-packages" not in file.parts:
+            del sys.modules[name]
 
 
 def _load_overlay(package: str, layers: Sequence[Path]) -> ModuleType:

@@ -46,14 +46,19 @@ def same_code(one: str, other: str) -> bool:
 
 
 def _bytecode(source: str) -> list[object]:
-    # Optimisation level 2 leaves out docstrings.
-    return _instructions(compile(source, "<module>", "exec", optimize=2, dont_inherit=True))
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+            node.body[0] = ast.copy_location(ast.Pass(), node.body[0])
+    return _instructions(compile(tree, "<module>", "exec", optimize=0, dont_inherit=True))
 
 
 def _instructions(code: CodeType) -> list[object]:
     constants = [_instructions(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    return [code.co_code, names, code.co_argcount, code.co_kwonlyargcount, constants]
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    return [code.co_code, code.co_exceptiontable, names, counts, constants]
 
 
 def _formatter(mutant: str, file: str) -> list[str]:

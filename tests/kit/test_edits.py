@@ -10,9 +10,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from bugkit.catalogue import Edit, load_bug
-from bugkit.edits import Refused, apply, mutate
+from bugkit.edits import apply, mutate
 from bugkit.places import CORRECT
 from bugkit.problems import Problem
+from bugkit.splice import Refused
 
 MakeBug = Callable[..., Path]
 
