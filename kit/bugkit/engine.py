@@ -23,20 +23,20 @@ from .contract import Offer
 from .matrix import Cell, Detector, Matrix, Outcome
 from .problems import Problem
 from .runner import CONTROLS, MESSAGE_LIMIT, run_cell
-from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Subject, load
+from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, load
 from .suite import Suite, with_suite
 from .worker import Isolation, Row, Worker
 
 CHUNK = 10
-"""Subjects that share a worker in chunk mode. Beyond ten there is little left to gain."""
+"""Mutants that share a worker in chunk mode. Beyond ten there is little left to gain."""
 
 HEARTBEAT = 0.1
 """Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
 at once, unless it left a child that holds it open."""
 
 
-DEFAULT_ISOLATION = Isolation.SUBJECT if sys.platform == "linux" else Isolation.PROCESS
-"""A fork of a warm process where that is safe, else a new process."""
+DEFAULT_ISOLATION = Isolation.CHUNK if sys.platform == "linux" else Isolation.PROCESS
+"""Forks of a warm process where that is safe, else new processes."""
 
 
 def _cores() -> int:
@@ -136,20 +136,24 @@ class _Run:
     def _enqueue(self, subjects: Sequence[Subject], cache: CellCache | None) -> None:
         rows = []
         for subject in subjects:
-            known = cache.read(subject) if cache else {}
+            stored = cache.read(subject) if cache else {}
             missing = []
             for index, detector in enumerate(self.suite.detectors):
-                if detector.digest in known:
-                    self.cells[subject.id, detector.id] = known[detector.digest]
+                if detector.digest in stored:
+                    self.cells[subject.id, detector.id] = stored[detector.digest]
                 else:
                     missing.append(index)
             if missing:
                 rows.append(Row(subject, tuple(missing)))
         self.total = sum(len(row.cells) for row in rows)
-        size = CHUNK if self.options.isolate is Isolation.CHUNK else 1
-        while rows and rows[0].subject in CONTROLS:
-            self.queue.append([rows.pop(0)])
-        self.queue.extend(rows[i : i + size] for i in range(0, len(rows), size))
+        # What nobody has looked at gets a process of its own.
+        alone = [r for r in rows if r.subject in CONTROLS or r.subject.kind is Kind.FILE]
+        known = [row for row in rows if row not in alone]
+        size = 1
+        if self.options.isolate is Isolation.CHUNK:
+            size = max(1, min(CHUNK, -(-len(known) // self.options.jobs)))
+        self.queue.extend([row] for row in alone)
+        self.queue.extend(known[i : i + size] for i in range(0, len(known), size))
         self.start_total = len(self.cells)
 
     def _run_controls_here(self) -> None:

@@ -23,11 +23,15 @@ RECORD_LIMIT = 64 * 1024
 
 
 class Isolation(StrEnum):
-    """What separates one subject from the next."""
+    """What separates one subject from the next. A file always has a process of its own."""
 
     SUBJECT = "subject"
+    """A fork each."""
     CHUNK = "chunk"
+    """A fork for several mutants, with the controls once more at its end; if anything leaked
+    from one row to another, all are run again, a fork each."""
     PROCESS = "process"
+    """A new Python each."""
 
 
 @dataclass(frozen=True, slots=True)

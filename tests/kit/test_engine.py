@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,20 @@ def subject(tmp_path: Path) -> Callable[[str, str], Subject]:
         path = tmp_path / f"{name}.py"
         path.write_text(GPT + body, encoding="utf-8")
         return find_subject(str(path), {})
+
+    return make
+
+
+@pytest.fixture
+def mutant(tmp_path: Path) -> Callable[[str, str], Subject]:
+    """A subject that may share its process with others: files never do."""
+
+    def make(name: str, body: str) -> Subject:
+        bug = replace(load_catalogue()["gelu_exact_for_tanh"], slug=name, folder=tmp_path / name)
+        bug.folder.mkdir()
+        source = bug.original.read_text(encoding="utf-8")
+        bug.module.write_text(f"{source}\n\nright_gelu = gelu\n{body}\n", encoding="utf-8")
+        return subject_of(bug)
 
     return make
 
@@ -90,6 +105,24 @@ def test_a_hostile_call_costs_its_own_cell_and_nothing_else(
     assert matrix.status(hostile) is Status.INVALID
 
 
+@FORKS
+@pytest.mark.parametrize("name", IN_A_CALL)
+def test_a_hostile_mutant_costs_its_neighbours_in_a_chunk_nothing(
+    name: str, mutant: Callable[[str, str], Subject]
+) -> None:
+    body, expected = IN_A_CALL[name]
+    rows = [mutant("one", ""), mutant("hostile", f"def gelu(x):\n    {body}\n"), mutant("two", "")]
+    # Here the hostile function is part of the model: most cells meet it.
+    matrix = run(rows, options(Isolation.CHUNK, jobs=1, select="gelu or softmax_survives"))
+    row = outcomes(matrix, rows[1])
+    assert row == {
+        "test_softmax_survives_large_scores": Outcome.PASSED,
+        "test_gelu_is_the_tanh_form": expected,
+    }
+    for neighbour in (rows[0], rows[2]):
+        assert set(outcomes(matrix, neighbour).values()) == {Outcome.PASSED}
+
+
 AT_IMPORT = {
     "endless loop": ("while True: pass", Outcome.TIMEOUT, "not finished"),
     "os._exit(0)": ("import os; os._exit(0)", Outcome.CRASHED, "exit code 0"),
@@ -132,12 +165,12 @@ CHANGES = {
 @pytest.mark.parametrize("when", ["imported", "called"])
 @pytest.mark.parametrize("name", CHANGES)
 def test_no_change_of_the_process_reaches_another_row(
-    name: str, when: str, isolate: Isolation, subject: Callable[[str, str], Subject]
+    name: str, when: str, isolate: Isolation, mutant: Callable[[str, str], Subject]
 ) -> None:
     body = CHANGES[name]
     if when == "called":
         body = f"def gelu(x):\n    {body}\n    return right_gelu(x)\n"
-    rows = [subject("before", ""), subject("meddler", body), subject("after", "")]
+    rows = [mutant("before", ""), mutant("meddler", body), mutant("after", "")]
     matrix = run(rows, options(isolate, jobs=1, select=FEW))
     for row in (rows[0], rows[2]):
         assert set(outcomes(matrix, row).values()) == {Outcome.PASSED}
@@ -182,7 +215,7 @@ def test_no_innocent_is_accused_and_every_bug_is_told_apart(whole: dict[str, Any
 def test_the_matrix_does_not_depend_on_jobs_or_isolation(
     whole: dict[str, Any], tmp_path: Path
 ) -> None:
-    assert whole_matrix(tmp_path, "--jobs", "1") == whole
+    assert whole_matrix(tmp_path, "--jobs", "1", "--isolate", "subject") == whole
     assert whole_matrix(tmp_path, "--jobs", "3", "--isolate", "chunk") == whole
 
 

@@ -35,8 +35,8 @@ PIPE_WIDTH = 100
 @click.option(
     "--isolate",
     type=click.Choice(["subject", "chunk", "process"]),
-    help="One fork a subject, one for ten, or a new Python for each.  [default: subject on "
-    "Linux, process elsewhere]",
+    help="A fork for ten mutants, one for each, or a new Python for each; the matrix is the same."
+    "  [default: chunk on Linux, process elsewhere]",
 )
 @click.option(
     "--timeout",

@@ -106,7 +106,7 @@ def test_no_name_of_a_file_is_run_as_a_formula(named: tuple[str, Matrix]) -> Non
 
 @pytest.mark.parametrize("form", FILE_FORMATS)
 def test_no_format_shows_in_which_order_the_cells_came(form: str, matrix: Matrix) -> None:
-    backwards = replace(matrix, cells=dict(reversed(matrix.cells.items())))
+    backwards = replace(matrix, cells=dict(list(matrix.cells.items())[::-1]))
     assert FILE_FORMATS[form](backwards) == FILE_FORMATS[form](matrix)
 
 

@@ -79,7 +79,7 @@ Open = Callable[..., "Page"]
 
 @pytest.fixture
 def open_page(browser: "Browser", addresses: Mapping[str, str]) -> Iterator[Open]:
-    """Opens a page. Whatever a test does with it: no error, no request, no window of an attacker."""
+    """Opens a page. Whatever a test does with it: no error, no request, no alert."""
     faults: list[str] = []
     contexts = []
 
@@ -125,7 +125,7 @@ def box(place: "Locator") -> dict[str, float]:
     }
 
 
-def covers(page: "Page", place: "Locator") -> bool:
+def uncovered(place: "Locator") -> bool:
     """Whether a click in the middle of the place would meet it, and nothing over it."""
     return bool(
         place.evaluate(
@@ -189,7 +189,7 @@ def test_a_telephone_shows_the_whole_message(open_page: Open) -> None:
     dialog = box(page.locator("dialog"))
     assert dialog["left"] >= 0
     assert dialog["right"] <= TELEPHONE["width"]
-    assert covers(page, page.get_by_role("button", name="Close"))
+    assert uncovered(page.get_by_role("button", name="Close"))
 
 
 @pytest.mark.parametrize("index", [0, 40, 80])
@@ -203,14 +203,14 @@ def test_the_focus_is_never_under_a_header(index: int, open_page: Open) -> None:
         }"""
     )
     cell.evaluate("(link) => link.focus()")
-    assert covers(page, cell)
+    assert uncovered(cell)
 
 
 def test_nothing_is_lost_without_javascript(open_page: Open, catalogue_matrix: Matrix) -> None:
     page = open_page(WHOLE, java_script_enabled=False)
     assert not page.locator("form#filters").is_visible()
     assert shown_rows(page) == [s.id for s in catalogue_matrix.subjects]
-    assert covers(page, marked(page).first)
+    assert uncovered(marked(page).first)
     message = page.locator("details .said").first
     assert not message.is_visible()
     page.locator("details:has(.said) summary").first.click()
@@ -373,10 +373,10 @@ def test_the_headers_stay_in_view_when_the_grid_is_scrolled(
     assert grid.evaluate("(grid) => grid.scrollTop > 0 && grid.scrollLeft > 0")
     last_family = page.locator(".grid thead tr:first-child th").last
     for place in (page.locator(".grid .corner"), last_row.locator("a"), last_key, last_family):
-        assert covers(page, place)
+        assert uncovered(place)
     assert box(last_row)["left"] == pytest.approx(box(grid)["left"], abs=2)  # its border
     last_cell = page.locator(".grid tbody tr").last.locator("td").last
-    assert covers(page, last_cell)
+    assert uncovered(last_cell)
     assert box(last_cell)["left"] == pytest.approx(box(last_key)["left"], abs=2)
 
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt

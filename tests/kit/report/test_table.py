@@ -8,13 +8,16 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from bugkit.cli import PIPE_WIDTH, cli
+from bugkit.cli import cli
 from bugkit.matrix import Cell, Matrix, Outcome
 from bugkit.report.symbols import ASCII, SYMBOLS, WORDS
 from bugkit.report.table import as_table
 from bugkit.subject import Kind
 
-WIDTHS = [PIPE_WIDTH, 60, 40]
+WIDTH = 100
+"""Columns of a line where no terminal tells."""
+
+WIDTHS = [WIDTH, 60, 40]
 """That of a pipe, of half a screen and of a telephone."""
 
 OTHER_ESCAPES = re.compile("\x1b(?!\\[[0-9;]*m)|[^\n\x1b\x20-\x7e\xa0-\U0010ffff]")
@@ -70,24 +73,24 @@ def columns(upper: str, lower: str) -> dict[int, str]:
 
 
 def test_no_line_of_the_whole_catalogue_is_wider_than_a_pipe(catalogue_matrix: Matrix) -> None:
-    assert [line for line in plain(catalogue_matrix, PIPE_WIDTH) if len(line) > PIPE_WIDTH] == []
+    assert [line for line in plain(catalogue_matrix, WIDTH) if len(line) > WIDTH] == []
 
 
 def test_no_line_is_wider_when_every_mutant_survives(catalogue_matrix: Matrix) -> None:
     """The finding that the table is there to show must not be what breaks it."""
     passed = {key: Cell(Outcome.PASSED) for key in catalogue_matrix.cells}
-    wide = plain(replace(catalogue_matrix, cells=passed), PIPE_WIDTH)
+    wide = plain(replace(catalogue_matrix, cells=passed), WIDTH)
     assert any(line.endswith(" SURVIVED") for line in wide)
-    assert [line for line in wide if len(line) > PIPE_WIDTH] == []
+    assert [line for line in wide if len(line) > WIDTH] == []
 
 
 def test_no_line_is_wider_when_every_outcome_occurs(matrix: Matrix) -> None:
-    assert [line for line in plain(matrix, PIPE_WIDTH) if len(line) > PIPE_WIDTH] == []
+    assert [line for line in plain(matrix, WIDTH) if len(line) > WIDTH] == []
 
 
 def test_no_message_gets_wider_than_the_table(told: tuple[str, Matrix]) -> None:
     _, matrix = told
-    assert [line for line in plain(matrix, PIPE_WIDTH) if len(line) > PIPE_WIDTH] == []
+    assert [line for line in plain(matrix, WIDTH) if len(line) > WIDTH] == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -107,18 +110,18 @@ def test_no_name_of_a_file_breaks_its_row(named: tuple[str, Matrix]) -> None:
         subjects=(correct, replace(file, id="gpt.py")),
         cells={("gpt.py" if id_ == name else id_, d): c for (id_, d), c in matrix.cells.items()},
     )
-    assert len(plain(matrix, PIPE_WIDTH)) == len(plain(renamed, PIPE_WIDTH))
+    assert len(plain(matrix, WIDTH)) == len(plain(renamed, WIDTH))
 
 
 def test_no_name_of_a_file_brings_in_a_colour(named: tuple[str, Matrix]) -> None:
-    text = as_table(named[1], PIPE_WIDTH)
+    text = as_table(named[1], WIDTH)
     assert not OTHER_ESCAPES.search(text)
     assert "\x1b[31mb.py" not in text
 
 
 def test_no_message_brings_in_an_escape_code(told: tuple[str, Matrix]) -> None:
     _, matrix = told
-    text = as_table(matrix, PIPE_WIDTH)
+    text = as_table(matrix, WIDTH)
     assert not OTHER_ESCAPES.search(text)
     assert "red\x1b[31m" not in text
 
@@ -154,7 +157,7 @@ def test_a_terminal_without_the_symbols_gets_others_that_differ() -> None:
 def test_the_matrix_made_by_hand_reads_as_it_should(
     matrix: Matrix, golden: Callable[[str, str], None]
 ) -> None:
-    golden("matrix.txt", click.unstyle(as_table(matrix, PIPE_WIDTH)) + "\n")
+    golden("matrix.txt", click.unstyle(as_table(matrix, WIDTH)) + "\n")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -167,7 +170,7 @@ def test_the_legend_explains_every_key(width: int, any_matrix: Matrix) -> None:
 
 
 def test_every_symbol_that_occurs_is_explained(any_matrix: Matrix) -> None:
-    text = "\n".join(plain(any_matrix, PIPE_WIDTH))
+    text = "\n".join(plain(any_matrix, WIDTH))
     used = {cell.outcome for cell in any_matrix.cells.values()}
     for outcome in Outcome:
         assert (f"{SYMBOLS[outcome]} {WORDS[outcome]}" in text) == (outcome in used)
@@ -175,7 +178,7 @@ def test_every_symbol_that_occurs_is_explained(any_matrix: Matrix) -> None:
 
 def test_a_mutant_shows_how_many_kill_it_and_a_bad_verdict_is_a_word(matrix: Matrix) -> None:
     ends = {}
-    for line in plain(matrix, PIPE_WIDTH):
+    for line in plain(matrix, WIDTH):
         for s in matrix.subjects:
             if re.search(rf"(^| ){re.escape(s.id)}  .*[·✗TCME-] [·✗TCME-]", line):
                 ends[s.id] = line.split()[-1]
