@@ -120,11 +120,13 @@ def _limit(memory: int) -> None:
 
 
 def _controls_hold(suite: Suite) -> bool:
-    return all(
-        run_cell(suite, index, Offer(load(subject))).outcome is expected
-        for subject, expected in CONTROLS.items()
-        for index in range(len(suite.items))
-    )
+    indices = range(len(suite.items))
+    for subject, expected in CONTROLS.items():
+        offer = Offer(load(subject))
+        for index, following in itertools.zip_longest(indices, indices[1:]):
+            if run_cell(suite, index, offer, following).outcome is not expected:
+                return False
+    return True
 
 
 def _row(suite: Suite, subject: Subject, number: int, indices: Sequence[int], send: Any) -> None:
@@ -142,8 +144,9 @@ def _row(suite: Suite, subject: Subject, number: int, indices: Sequence[int], se
         send("unloadable", number, Outcome.ERROR, _import_message(subject, error))
         return
     send("loaded", number)
+    offer = Offer(module)
     for index, following in itertools.zip_longest(indices, indices[1:]):
-        cell = run_cell(suite, index, Offer(module), following)
+        cell = run_cell(suite, index, offer, following)
         send("cell", number, index, cell.outcome, cell.message, cell.seconds)
 
 
