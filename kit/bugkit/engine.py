@@ -10,7 +10,6 @@ given.
 import gc
 import os
 import sys
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,13 +21,14 @@ from .cache import CellCache
 from .contract import Offer
 from .matrix import Cell, Detector, Matrix, Outcome
 from .problems import Problem
-from .runner import CONTROLS, MESSAGE_LIMIT, run_cell
+from .runner import CONTROLS, LOADING, MESSAGE_LIMIT, run_cell
 from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, load
 from .suite import Suite, with_suite
 from .worker import Isolation, Row, Worker
 
-CHUNK = 10
-"""Mutants that share a worker in chunk mode. Beyond ten there is little left to gain."""
+CHUNK = 25
+"""Mutants that share a worker in chunk mode. Each chunk ends with the controls, which cost as much
+as one more row."""
 
 HEARTBEAT = 0.1
 """Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
@@ -174,7 +174,7 @@ class _Run:
             while self.queue and len(self.workers) < self.options.jobs:
                 self.workers.append(self._start(self.queue.popleft()))
             self._listen()
-            for worker in [w for w in self.workers if time.monotonic() > w.deadline]:
+            for worker in [w for w in self.workers if w.late()]:
                 limit = f"{self.options.timeout:g} s"
                 self._lost(worker, Outcome.TIMEOUT, f"not finished within {limit}")
             if self.progress:
@@ -186,8 +186,7 @@ class _Run:
         return Worker(self.suite, options.select, rows, options.isolate, options.timeout, memory)
 
     def _listen(self) -> None:
-        wait = max(0.0, min(w.deadline for w in self.workers) - time.monotonic())
-        connection.wait([w.pipe for w in self.workers], min(wait, HEARTBEAT))
+        connection.wait([w.pipe for w in self.workers], min(HEARTBEAT, self.options.timeout / 4))
         for worker in list(self.workers):
             try:
                 for record in worker.records():
@@ -197,35 +196,28 @@ class _Run:
 
     def _record(self, worker: Worker, record: list[Any]) -> None:
         kind, *values = record
+        leak = False
         if kind == "ready":
-            pass
-        elif kind == "loaded":
-            worker.loaded = True
-        elif kind == "cell":
-            _, index, outcome, message, seconds = values
-            if index != worker.rows[0].cells[worker.position]:
-                raise ValueError("a cell out of turn")
-            cell = Cell(Outcome(outcome), str(message)[:MESSAGE_LIMIT], float(seconds))
-            self._store(worker.rows[0].subject, index, cell)
-            worker.position += 1
-        elif kind == "unloadable":
-            _, outcome, message = values
-            self._store_rest(worker, Outcome(outcome), str(message)[:MESSAGE_LIMIT])
-        elif kind in ("done", "leak"):
-            self._row_ended(worker, number=values[0], leak=kind == "leak")
-        else:
-            raise ValueError("an unknown record")
-        worker.deadline = time.monotonic() + self.options.timeout
-
-    def _row_ended(self, worker: Worker, number: int, leak: bool) -> None:
-        if number < 0:  # the control at the end of a chunk
-            if leak:
+            return
+        if kind == "control":
+            if not values[0]:
                 self.queue.extend([row] for row in worker.job_rows)
             self._retire(worker)
             return
-        if worker.rows[0].subject in CONTROLS:
+        row = worker.rows[0]
+        if kind == "row":
+            cells, leak = values
+            for index, (outcome, message, seconds) in zip(row.cells, cells, strict=True):
+                cell = Cell(Outcome(outcome), str(message)[:MESSAGE_LIMIT], float(seconds))
+                self._store(row.subject, index, cell)
+        elif kind == "unloadable":
+            outcome, message = values
+            self._store_all(row, Cell(Outcome(outcome), str(message)[:MESSAGE_LIMIT]))
+        else:
+            raise ValueError("an unknown record")
+        if row.subject in CONTROLS:
             self._check_controls()
-        worker.next_row()
+        worker.rows.pop(0)
         if leak and worker.rows:
             self.queue.append(worker.rows)
         if leak or not (worker.rows or worker.controlled):
@@ -238,16 +230,16 @@ class _Run:
         if not worker.rows:  # lost in its control
             self.queue.extend([row] for row in worker.job_rows)
             return
-        if worker.loaded:
-            row = worker.rows[0]
-            index = row.cells[worker.position]
-            self._store(row.subject, index, Cell(outcome, message))
-            worker.rows[0] = Row(row.subject, row.cells[worker.position + 1 :])
-            if not worker.rows[0].cells:
-                worker.rows.pop(0)
+        position = worker.position
+        row = worker.rows.pop(0)
+        if position == LOADING:
+            self._store_all(row, Cell(outcome, f"when imported: {message}"))
         else:
-            self._store_rest(worker, outcome, f"when imported: {message}")
-            worker.rows.pop(0)
+            # The cells before it are known to the dead alone; they are run again.
+            lost = row.cells[position]
+            self._store(row.subject, lost, Cell(outcome, message))
+            rest = tuple(index for index in row.cells if index != lost)
+            worker.rows[:0] = [Row(row.subject, rest)] if rest else []
         if worker.rows:
             self.queue.appendleft(worker.rows)
 
@@ -258,10 +250,9 @@ class _Run:
     def _store(self, subject: Subject, index: int, cell: Cell) -> None:
         self.cells[subject.id, self.suite.detectors[index].id] = cell
 
-    def _store_rest(self, worker: Worker, outcome: Outcome, message: str) -> None:
-        row = worker.rows[0]
-        for index in row.cells[worker.position :]:
-            self._store(row.subject, index, Cell(outcome, message))
+    def _store_all(self, row: Row, cell: Cell) -> None:
+        for index in row.cells:
+            self._store(row.subject, index, cell)
 
     def _check_controls(self) -> None:
         for subject, expected in CONTROLS.items():

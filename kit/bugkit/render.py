@@ -1,14 +1,18 @@
 """The one Jinja2 environment."""
 
 from functools import cache
-
-import jinja2
+from typing import TYPE_CHECKING
 
 from .places import TEMPLATES
 
+if TYPE_CHECKING:
+    import jinja2
+
 
 @cache
-def _environment() -> jinja2.Environment:
+def _environment() -> "jinja2.Environment":
+    import jinja2  # most commands print nothing that needs it
+
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=jinja2.select_autoescape(("html", "xml")),

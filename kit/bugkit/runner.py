@@ -1,4 +1,4 @@
-"""What runs in a worker process: whole rows, one record a cell, sent as they come.
+"""What runs in a worker process: rows of cells.
 
 A worker is given some subjects and a pipe. It trusts nothing that a subject does: it can hang,
 crash or exit, and the parent will know at which cell.
@@ -15,11 +15,10 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -38,6 +37,15 @@ MESSAGE_LIMIT = 2000
 """Characters of a failure message that are kept."""
 
 
+if TYPE_CHECKING:
+    from ctypes import Array, c_int
+
+    Place = Array[c_int]
+    """Shared with the parent: the number of the row, and that of the cell in it or LOADING."""
+
+LOADING = -1
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """Some rows to run in one process."""
@@ -51,14 +59,17 @@ class Job:
     """Whether to run the controls once more at the end, to see that nothing has leaked."""
 
 
-def run_job(suite: Suite, job: Job, pipe: Connection) -> None:
-    """Run every row of the job. Records, as JSON, with the subject's number in the job:
+def run_job(suite: Suite, job: Job, pipe: Connection, place: "Place") -> None:
+    """Run every row of the job. Sends records, as JSON:
 
     ["ready"]
-    ["loaded", number], then ["cell", number, detector, outcome, message, seconds] for each cell,
-    or ["unloadable", number, outcome, message]
-    ["done", number], or ["leak", number] if the subject changed what cannot be put back; the
-    number of the control is -1
+    ["row", [[outcome, message, seconds], ...], leak] for each subject, where `leak` says whether it
+    changed what cannot be put back; the job ends there
+    ["unloadable", outcome, message] instead, if the subject cannot be imported
+    ["control", holds] at the end, if the job asks for it
+
+    A record a row, not a cell: a cell takes less time than telling of it. Where the process is, the
+    parent sees in `place`, whatever happens to the process.
     """
     _settle(job.memory)
 
@@ -68,20 +79,36 @@ def run_job(suite: Suite, job: Job, pipe: Connection) -> None:
     send("ready")
     state = State.now()
     for number, subject in enumerate(job.subjects):
+        place[:] = [number, LOADING]
         modules = frozenset(sys.modules)
-        _row(suite, subject, number, job.cells[number], send)
+        try:
+            offer = Offer(load(subject))
+        except MemoryError:
+            send("unloadable", Outcome.OUT_OF_MEMORY, "needs more than --memory when imported")
+            continue
+        except BaseException as error:
+            send("unloadable", Outcome.ERROR, _import_message(subject, error))
+            continue
+        row = []
+        indices = job.cells[number]
+        for position, index in enumerate(indices):
+            place[1] = position
+            following = indices[position + 1] if position + 1 < len(indices) else None
+            cell = run_cell(suite, index, offer, following)
+            row.append((cell.outcome, cell.message, cell.seconds))
         forget(subject, modules)
-        if not state.restored():
-            send("leak", number)
+        leak = not state.restored()
+        send("row", row, leak)
+        if leak:
             return
-        send("done", number)
+    place[:] = [len(job.subjects), LOADING]
     if job.control:
-        send("done" if _controls_hold(suite) else "leak", -1)
+        send("control", _controls_hold(suite))
 
 
-def run_job_in_new_process(select: str, job: Job, pipe: Connection) -> None:
+def run_job_in_new_process(select: str, job: Job, pipe: Connection, place: "Place") -> None:
     """`run_job` where nothing was inherited: collects the detectors first."""
-    with_suite(select, lambda suite: run_job(suite, job, pipe))
+    with_suite(select, lambda suite: run_job(suite, job, pipe, place))
 
 
 def _settle(memory: int) -> None:
@@ -127,27 +154,6 @@ def _controls_hold(suite: Suite) -> bool:
             if run_cell(suite, index, offer, following).outcome is not expected:
                 return False
     return True
-
-
-def _row(suite: Suite, subject: Subject, number: int, indices: Sequence[int], send: Any) -> None:
-    try:
-        module = load(subject)
-    except MemoryError:
-        send(
-            "unloadable",
-            number,
-            Outcome.OUT_OF_MEMORY,
-            "needs more memory than --memory allows when imported",
-        )
-        return
-    except BaseException as error:
-        send("unloadable", number, Outcome.ERROR, _import_message(subject, error))
-        return
-    send("loaded", number)
-    offer = Offer(module)
-    for index, following in itertools.zip_longest(indices, indices[1:]):
-        cell = run_cell(suite, index, offer, following)
-        send("cell", number, index, cell.outcome, cell.message, cell.seconds)
 
 
 def run_cell(suite: Suite, index: int, subject: Offer, following: int | None = None) -> Cell:

@@ -34,6 +34,8 @@ ARGUMENTS = (
             "warnings",
             "doctest",
             "junitxml",
+            "setuponly",
+            "setupplan",
         )
     ),
     "-pbugkit.plugin",

@@ -9,16 +9,19 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .runner import Job, run_job, run_job_in_new_process
+from .runner import LOADING, Job, run_job, run_job_in_new_process
 from .subject import Subject
 from .suite import Suite
+
+if TYPE_CHECKING:
+    from .runner import Place
 
 START_UP = 60.0
 """Seconds that a new process may take to import and collect, on a slow or busy machine."""
 
-RECORD_LIMIT = 64 * 1024
+RECORD_LIMIT = 16 * 1024 * 1024
 """Bytes of one record; a longer one is not ours."""
 
 
@@ -57,9 +60,6 @@ class Worker:
         self.job_rows = list(rows)
         self.rows = list(rows)
         """Rows that are not finished; the first is being run."""
-        self.position = 0
-        """How many cells of the first row are known."""
-        self.loaded = False
         self.controlled = isolate is Isolation.CHUNK and len(rows) > 1
         job = Job(
             subjects=tuple(row.subject for row in rows),
@@ -70,9 +70,13 @@ class Worker:
         self.pipe, writer = multiprocessing.Pipe(duplex=False)
         new_process = isolate is Isolation.PROCESS
         context: Any = multiprocessing.get_context("spawn" if new_process else "fork")
+        self.place: Place = context.RawArray("i", [0, LOADING])
+        self.seen = tuple(self.place)
+        self.timeout = timeout
+        common = (job, writer, self.place)
         self.process = context.Process(
             target=run_job_in_new_process if new_process else _run_forked,
-            args=(select, job, writer) if new_process else (suite, job, self.pipe, writer),
+            args=(select, *common) if new_process else (self.pipe, suite, *common),
             daemon=True,
         )
         self.process.start()
@@ -88,11 +92,20 @@ class Worker:
         if not self.process.is_alive() and not self.pipe.poll():
             raise EOFError
 
-    def next_row(self) -> None:
-        """The first row is complete."""
-        self.rows.pop(0)
-        self.position = 0
-        self.loaded = False
+    def late(self) -> bool:
+        """Whether it has been at one place for too long."""
+        now = time.monotonic()
+        if (place := tuple(self.place)) != self.seen:
+            self.seen = place
+            self.deadline = now + self.timeout
+        return now > self.deadline
+
+    @property
+    def position(self) -> int:
+        """The cell of the first row that it is at, or LOADING."""
+        done = len(self.job_rows) - len(self.rows)
+        number, position = self.place
+        return position if number == done else LOADING
 
     def epitaph(self) -> str:
         """How the process ended."""
@@ -117,6 +130,6 @@ class Worker:
         self.pipe.close()
 
 
-def _run_forked(suite: Suite, job: Job, reader: Any, writer: Any) -> None:
+def _run_forked(reader: Any, suite: Suite, job: Job, writer: Any, place: "Place") -> None:
     reader.close()
-    run_job(suite, job, writer)
+    run_job(suite, job, writer, place)

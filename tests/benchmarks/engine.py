@@ -60,7 +60,7 @@ def main() -> None:
         plain, plain_cost = measured(lambda: one_pytest_a_subject(subjects, Path(scratch)))
         bare, bare_cost = measured(lambda: warm_loop(copies, n))
         two, two_cost = measured(lambda: engine(copies, "--jobs", "2"))
-        one, one_cost = measured(lambda: engine(copies, "--jobs", "1"))
+        one, one_cost = measured(lambda: engine(copies, "--jobs", "1", "--isolate", "subject"))
         chunk, chunk_cost = measured(lambda: engine(copies, "--jobs", "1", "--isolate", "chunk"))
         for other in (bare, two, one, chunk):
             assert not (found := differences(plain, other)), f"the matrices differ: {found}"
@@ -78,7 +78,7 @@ def main() -> None:
     row("CPU, one pytest process a subject : engine", plain_cost.cpu / two_cost.cpu, "x")
     row("wall, the same one after another : engine, 2 jobs", plain_cost.wall / two_cost.wall, "x")
     row("wall, engine, 1 job, a fork a subject : bare loop", one_cost.wall / bare_cost.wall, "x")
-    row("CPU, engine, 1 job, chunks of ten : bare loop", chunk_cost.cpu / bare_cost.cpu, "x")
+    row("CPU, engine, 1 job, in chunks : bare loop", chunk_cost.cpu / bare_cost.cpu, "x")
     row("start to first cell", first_cell(), "s")
     row("whole `bugkit check`", whole.wall, "s")
     row("the same again, from the cache", cached.wall, "s")
@@ -118,14 +118,14 @@ def measured(work: Callable[[], Any]) -> tuple[Any, Cost]:
 
 
 def one_pytest_a_subject(subjects: list[Subject], scratch: Path) -> Rows:
-    """A new pytest process for each."""
+    """A new pytest process for each, as a person would start it."""
     rows = {}
     for subject in subjects:
         report = scratch / "report.xml"
         place = subject.id if subject.bug is None else str(subject.path)
+        command = [sys.executable, "-m", "pytest", "-q", str(DETECTORS), f"--gpt={place}"]
         subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", str(DETECTORS), f"--gpt={place}"]
-            + ["--tb=no", f"--junitxml={report}", "-pno:cacheprovider"],  # noqa: RUF005
+            [*command, f"--junitxml={report}"],
             env={
                 **os.environ,
                 "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",

@@ -46,8 +46,8 @@ def test_wider_heads_do_not_sharpen_attention(gpt: "GPT") -> None:
     Without the right divisor, a model with wider heads would attend more sharply for no reason
     but its size.
     """
-    narrow = _score_variance(gpt, n_heads=3, head_width=4)
-    wide = _score_variance(gpt, n_heads=3, head_width=20)
+    narrow = _score_variance(gpt, n_heads=2, head_width=4)
+    wide = _score_variance(gpt, n_heads=2, head_width=20)
     assert wide < WIDER * narrow, (
         f"heads of width 4 give scores of variance {narrow:.3g}, heads of width 20 {wide:.3g}"
     )

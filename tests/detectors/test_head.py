@@ -16,7 +16,7 @@ def test_tied_head_reads_the_embedding(gpt: "GPT") -> None:
     In a tied model the head is the token embedding. The word must not be part of the input,
     where it would change the stream as well.
     """
-    cfg = cases.config(gpt)
+    cfg = cases.config(gpt, n_layers=1)
     params = gpt.init_params(cfg, seed=cases.SEED)
     token_ids = np.array([[3, 1, 4, 5, 9, 2, 6]])
     word = 8

@@ -27,7 +27,7 @@ def test_one_token_is_enough(gpt: "GPT") -> None:
 
     The first token sees only itself, and that must do: every generation starts with it.
     """
-    cfg, params = cases.model(gpt)
+    cfg, params = cases.model(gpt, n_layers=1)
     logits = cases.logits_of(gpt, params, cfg, cases.tokens(length=1))
     assert np.isfinite(logits).all(), "with T = 1 the logits are not finite numbers"
 
@@ -38,7 +38,7 @@ def test_float32_stays_float32(gpt: "GPT") -> None:
     One float64 scalar on the way makes everything after it float64: twice the memory, half the
     speed, and other numbers than on the hardware that the model is meant for.
     """
-    cfg, params = cases.model(gpt)
+    cfg, params = cases.model(gpt, n_layers=1)
     logits = cases.logits_of(gpt, as_float32(params), cfg, cases.tokens())
     assert logits.dtype == np.float32, f"float32 parameters gave {logits.dtype} logits"
 
@@ -49,7 +49,7 @@ def test_batch_rows_do_not_mix(gpt: "GPT") -> None:
     Nothing in a GPT looks across the batch axis. Whoever shares the batch must not matter, nor
     the row that a sequence happens to be in.
     """
-    cfg, params = cases.model(gpt)
+    cfg, params = cases.model(gpt, n_layers=1)
     token_ids = cases.tokens()
     together = cases.logits_of(gpt, params, cfg, token_ids)
     alone = np.concatenate([cases.logits_of(gpt, params, cfg, row[None]) for row in token_ids])

@@ -17,18 +17,18 @@ LOOSE = 1e5
 def test_silent_blocks_change_nothing(gpt: "GPT") -> None:
     """Blocks whose branches add nothing leave the stream as it was.
 
-    So one silent block and three give the same logits. What would change the stream is a norm
+    So one silent block and two give the same logits. What would change the stream is a norm
     on the stream itself instead of inside a branch.
     """
     results = []
-    for n_layers in (1, 3):
+    for n_layers in (1, 2):
         cfg, params = cases.model(gpt, n_layers=n_layers)
         # The draws differ with the number of layers: take what is outside the blocks from one.
         params |= {key: cases.model(gpt)[1][key] for key in ("wte", "wpe", "ln_f")}
         cases.silence_attention(params)
         cases.silence_mlp(params)
         results.append(cases.logits_of(gpt, params, cfg, cases.tokens()))
-    cases.assert_same(results[1], results[0], "three silent blocks against one", cases.LOGITS)
+    cases.assert_same(results[1], results[0], "two silent blocks against one", cases.LOGITS)
 
 
 def test_stream_passes_by_attention(gpt: "GPT") -> None:

@@ -35,7 +35,7 @@ PIPE_WIDTH = 100
 @click.option(
     "--isolate",
     type=click.Choice(["subject", "chunk", "process"]),
-    help="A fork for ten mutants, one for each, or a new Python for each; the matrix is the same."
+    help="A fork for many mutants, one for each, or a new Python for each; the matrix is the same."
     "  [default: chunk on Linux, process elsewhere]",
 )
 @click.option(
