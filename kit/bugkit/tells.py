@@ -48,8 +48,9 @@ def same_code(one: str, other: str) -> bool:
 def _bytecode(source: str) -> list[object]:
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            continue
+        if ast.get_docstring(node, clean=False) is not None:
             node.body[0] = ast.copy_location(ast.Pass(), node.body[0])
     return _instructions(compile(tree, "<module>", "exec", optimize=0, dont_inherit=True))
 

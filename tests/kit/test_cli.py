@@ -1,5 +1,6 @@
 """The command line as a person meets it: bad input first, then what each command prints."""
 
+import csv
 import json
 import os
 import re
@@ -259,7 +260,8 @@ def test_out_takes_the_format_from_its_ending(tmp_path: Path) -> None:
     result = bugkit("check", "correct", "--out", str(out))
     assert result.exit_code == 0
     assert result.stdout == ""
-    assert out.read_text(encoding="utf-8").startswith("subject,kind,detector,outcome")
+    header = next(csv.reader(out.open(encoding="utf-8", newline="")))
+    assert header == ["subject", "kind", "detector", "outcome", "seconds", "message"]
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "markdown", "html", "junit"])

@@ -9,6 +9,10 @@ from typing import Any
 from .. import __version__
 from ..matrix import Matrix
 from .summary import summarise
+from .text import storable
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""How a text begins that a spreadsheet takes for a formula."""
 
 VERSION = 1
 """Of the layout; grows when a reader of the old one would go wrong."""
@@ -16,7 +20,7 @@ VERSION = 1
 
 def as_json(matrix: Matrix) -> str:
     """One object: subjects, detectors, a record for each cell, and the summary."""
-    return json.dumps(to_dict(matrix), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(_storable(to_dict(matrix)), indent=1, ensure_ascii=False) + "\n"
 
 
 def to_dict(matrix: Matrix) -> dict[str, Any]:
@@ -66,7 +70,7 @@ def to_dict(matrix: Matrix) -> dict[str, Any]:
 def as_csv(matrix: Matrix) -> str:
     """One line a cell."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(["subject", "kind", "detector", "outcome", "seconds", "message"])
     for s in matrix.subjects:
         for d, cell in matrix.row(s):
@@ -76,8 +80,17 @@ def as_csv(matrix: Matrix) -> str:
 
 
 def _plain(value: object) -> object:
+    if not isinstance(value, str):
+        return value
     # A spreadsheet would run such a text as a formula.
-    text = str(value)
-    return (
-        f"'{text}" if isinstance(value, str) and text[:1] in ("=", "+", "-", "@", "\t") else value
-    )
+    text = storable(value)
+    return f"'{text}" if text[:1] in FORMULA else text
+
+
+def _storable(tree: Any) -> Any:
+    """The same tree with every text fit for a file."""
+    if isinstance(tree, dict):
+        return {key: _storable(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_storable(value) for value in tree]
+    return storable(tree) if isinstance(tree, str) else tree

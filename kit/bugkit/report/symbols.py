@@ -21,4 +21,4 @@ WORDS = {outcome: outcome.replace("_", " ") for outcome in Outcome}
 
 def legend(used: set[Outcome]) -> str:
     """The symbols that occur, in words."""
-    return "   ".join(f"{SYMBOLS[o]} {WORDS[o]}" for o in Outcome if o in used)
+    return ", ".join(f"{SYMBOLS[o]} {WORDS[o]}" for o in Outcome if o in used)

@@ -7,8 +7,9 @@ import click
 
 from ..matrix import Cell, Detector, Matrix, Outcome, Status
 from ..subject import Kind, Subject
-from .summary import Summary, summarise
+from .summary import summarise
 from .symbols import SYMBOLS, legend
+from .text import one_line, promise_lines, wrapped
 
 MIN_GRID = 24
 """Characters of a row that must at least be left for cells, however narrow the terminal."""
@@ -16,7 +17,8 @@ MIN_GRID = 24
 
 def as_table(matrix: Matrix, width: int) -> str:
     """Legend, grid and summary, in lines of at most `width` characters where that can be."""
-    return "\n".join([*_columns(matrix), "", *_grid(matrix, width), "", *summary_lines(matrix)])
+    parts = [*_columns(matrix), "", *_grid(matrix, width), "", *_summary(matrix, width)]
+    return "\n".join(parts)
 
 
 def _columns(matrix: Matrix) -> Iterator[str]:
@@ -33,14 +35,17 @@ def _columns(matrix: Matrix) -> Iterator[str]:
 def _grid(matrix: Matrix, width: int) -> Iterator[str]:
     rows = _ordered(matrix)
     groups = [_group(s) for s in rows]
+    notes = [_note(matrix, s) for s in rows]
+    ids = [one_line(s.id) for s in rows]
     left = max(map(len, groups)) + 2
-    names = max(len(s.id) for s in rows)
+    names = max(map(len, ids))
     gap = left + names + 2
-    for columns in _panels(matrix.detectors, max(MIN_GRID, width - gap - 4)):
+    room = width - gap - max(len(click.unstyle(note)) for note in notes) - 1
+    for columns in _panels(matrix.detectors, max(MIN_GRID, room)):
         yield " " * gap + _header([d.key[:-1] for d in columns], columns, merge=True)
         yield " " * gap + _header([d.key[-1] for d in columns], columns, merge=False)
         last = ""
-        for subject, group in zip(rows, groups, strict=True):
+        for subject, id_, group, note in zip(rows, ids, groups, notes, strict=True):
             cells = "".join(
                 (" " if i and d.family != columns[i - 1].family else "")
                 + _styled(subject, matrix.cells[subject.id, d.id])
@@ -48,9 +53,10 @@ def _grid(matrix: Matrix, width: int) -> Iterator[str]:
             )
             shown = group if group != last else ""
             last = group
-            yield f"{shown:<{left}}{subject.id:<{names}}  {cells} {_note(matrix, subject)}".rstrip()
+            yield f"{shown:<{left}}{id_:<{names}}  {cells} {note}".rstrip()
         yield ""
-    yield legend({cell.outcome for cell in matrix.cells.values()}) + "   (number: killers)"
+    used = legend({cell.outcome for cell in matrix.cells.values()})
+    yield from wrapped(f"{used}; the number counts killers", width)
 
 
 def _ordered(matrix: Matrix) -> list[Subject]:
@@ -100,35 +106,34 @@ def _note(matrix: Matrix, subject: Subject) -> str:
         return ""
     if status is Status.KILLED and subject.kind is Kind.MUTANT:
         return str(len(matrix.killers(subject)))
-    return click.style(status.upper(), fg="red", bold=True)
+    said = "ACCUSED" if subject.kind is Kind.INNOCENT else status.upper()
+    return click.style(said, fg="red", bold=True)
 
 
-def summary_lines(matrix: Matrix) -> list[str]:
+def _summary(matrix: Matrix, width: int) -> Iterator[str]:
     """The facts in sentences."""
     facts = summarise(matrix)
-    lines: list[str] = []
     if facts.mutants:
-        lines += _about_mutants(matrix, facts)
+        yield f"Killed: {facts.killed} of {facts.mutants} mutants"
+        if facts.survived:
+            yield from wrapped("Survived: " + ", ".join(facts.survived), width, "", "  ")
+        shared = [" = ".join(group) for group in facts.shared_signatures]
+        alike = "; ".join(shared) or "none: every bug can be told apart"
+        yield from wrapped(f"Signatures shared: {alike}", width, "", "  ")
+        yield from wrapped("Idle detectors: " + (", ".join(facts.idle) or "none"), width, "", "  ")
+        keys = {d.id: d.key for d in matrix.detectors}
+        minimal = " ".join(keys[id_] for id_ in facts.minimal_suite)
+        count = len(facts.minimal_suite)
+        enough = f"Enough to kill all of these: {count} detectors ({minimal})"
+        yield from wrapped(enough, width, "", "  ")
     if facts.innocents:
-        lines.append(f"Innocents accused: {len(facts.accused)} of {facts.innocents}")
-        lines += [f"  {id_}" for id_ in facts.accused]
+        accused = f": {', '.join(facts.accused)}" if facts.accused else ""
+        line = f"Innocents accused: {len(facts.accused)} of {facts.innocents}{accused}"
+        yield from wrapped(line, width, "", "  ")
     if facts.invalid:
-        lines.append("Could not be judged:")
-        lines += [f"  {id_}" for id_ in facts.invalid]
+        yield from wrapped("Could not be judged: " + ", ".join(facts.invalid), width, "", "  ")
     if facts.mutants or facts.innocents:
-        kept = "all kept" if not facts.broken_promises else f"{len(facts.broken_promises)} broken"
-        lines.append(f"Promises: {kept}")
-        lines += [f"  {line}" for p in facts.broken_promises for line in p.splitlines()]
-    return lines
-
-
-def _about_mutants(matrix: Matrix, facts: Summary) -> Iterator[str]:
-    yield f"Killed: {facts.killed} of {facts.mutants} mutants"
-    if facts.survived:
-        yield "Survived: " + ", ".join(facts.survived)
-    shared = [" = ".join(group) for group in facts.shared_signatures]
-    yield "Signatures shared: " + ("; ".join(shared) or "none: every bug can be told apart")
-    yield "Idle detectors: " + (", ".join(facts.idle) or "none")
-    keys = {d.id: d.key for d in matrix.detectors}
-    minimal = [keys[id_] for id_ in facts.minimal_suite]
-    yield f"Enough to kill all of these: {len(minimal)} detectors ({' '.join(minimal)})"
+        broken = facts.broken_promises
+        yield "Promises: " + (f"{len(broken)} broken" if broken else "all kept")
+        for sentence in broken:
+            yield from promise_lines(sentence, width)

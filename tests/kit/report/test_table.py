@@ -187,7 +187,7 @@ def test_a_mutant_shows_how_many_kill_it_and_a_bad_verdict_is_a_word(matrix: Mat
         "mask_gone": "1",
         "mask_late": "1",
         "looks_wrong": "·",
-        "looks_accused": "KILLED",
+        "looks_accused": "ACCUSED",
         "other_promise": "2",
         "no_promise": "1",
         "only_recorded": "SURVIVED",
