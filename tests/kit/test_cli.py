@@ -260,7 +260,7 @@ def test_out_takes_the_format_from_its_ending(tmp_path: Path) -> None:
     result = bugkit("check", "correct", "--out", str(out))
     assert result.exit_code == 0
     assert result.stdout == ""
-    header = next(csv.reader(out.open(encoding="utf-8", newline="")))
+    header = next(csv.reader(out.read_text(encoding="utf-8").splitlines()))
     assert header == ["subject", "kind", "detector", "outcome", "seconds", "message"]
 
 
