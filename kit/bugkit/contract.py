@@ -50,9 +50,21 @@ class Offer:
         value = getattr(self._module, name, None)
         if value is None:
             pytest.skip(f"{name} is not offered")
-        if isinstance(value, type):
-            return value
-        return lambda *args, **kwargs: value(*_copied(args), **_copied(kwargs))
+
+        def call_subject(*args: Any, **kwargs: Any) -> Any:
+            return value(*_copied(args), **_copied(kwargs))
+
+        return call_subject
+
+
+def raised_by_subject(error: BaseException) -> bool:
+    """Whether an exception came out of a subject's code, and not of the test that called it."""
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_name == "call_subject":
+            return trace.tb_next is not None
+        trace = trace.tb_next
+    return False
 
 
 def _copied(tree: Any) -> Any:

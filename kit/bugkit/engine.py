@@ -13,7 +13,6 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from multiprocessing import connection
 from typing import Any
 
@@ -21,7 +20,7 @@ from .cache import CellCache
 from .contract import Offer
 from .matrix import Cell, Detector, Matrix, Outcome
 from .problems import Problem
-from .runner import CONTROLS, LOADING, MESSAGE_LIMIT, run_cell
+from .runner import CONTROLS, LOADING, MESSAGE_LIMIT, run_cell, with_next
 from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, load
 from .suite import Suite, with_suite
 from .worker import Isolation, Row, Worker
@@ -162,7 +161,7 @@ class _Run:
         while self.queue and self.queue[0][0].subject in CONTROLS:
             row = self.queue.popleft()[0]
             offer = Offer(load(row.subject))
-            for index, following in zip_longest(row.cells, row.cells[1:]):
+            for index, following in with_next(row.cells):
                 cell = run_cell(self.suite, index, offer, following)
                 self._store(row.subject, index, cell)
         self._check_controls()
@@ -196,17 +195,18 @@ class _Run:
 
     def _record(self, worker: Worker, record: list[Any]) -> None:
         kind, *values = record
-        leak = False
         if kind == "ready":
             return
         if kind == "control":
-            if not values[0]:
+            (holds,) = values
+            if not holds:
                 self.queue.extend([row] for row in worker.job_rows)
             self._retire(worker)
             return
         row = worker.rows[0]
+        leak, *values = values
         if kind == "row":
-            cells, leak = values
+            (cells,) = values
             for index, (outcome, message, seconds) in zip(row.cells, cells, strict=True):
                 cell = Cell(Outcome(outcome), str(message)[:MESSAGE_LIMIT], float(seconds))
                 self._store(row.subject, index, cell)

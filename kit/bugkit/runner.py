@@ -15,6 +15,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .contract import Offer
+from .contract import Offer, raised_by_subject
 from .matrix import Cell, Outcome
 from .places import shown
 from .plugin import SUBJECT
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     """Shared with the parent: the number of the row, and that of the cell in it or LOADING."""
 
 LOADING = -1
+"""The place of a worker that is importing a subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,9 @@ def run_job(suite: Suite, job: Job, pipe: Connection, place: "Place") -> None:
     """Run every row of the job. Sends records, as JSON:
 
     ["ready"]
-    ["row", [[outcome, message, seconds], ...], leak] for each subject, where `leak` says whether it
+    ["row", leak, [[outcome, message, seconds], ...]] for each subject, where `leak` says whether it
     changed what cannot be put back; the job ends there
-    ["unloadable", outcome, message] instead, if the subject cannot be imported
+    ["unloadable", leak, outcome, message] instead, if the subject cannot be imported
     ["control", holds] at the end, if the job asks for it
 
     A record a row, not a cell: a cell takes less time than telling of it. Where the process is, the
@@ -81,29 +83,35 @@ def run_job(suite: Suite, job: Job, pipe: Connection, place: "Place") -> None:
     for number, subject in enumerate(job.subjects):
         place[:] = [number, LOADING]
         modules = frozenset(sys.modules)
-        try:
-            offer = Offer(load(subject))
-        except MemoryError:
-            send("unloadable", Outcome.OUT_OF_MEMORY, "needs more than --memory when imported")
-            continue
-        except BaseException as error:
-            send("unloadable", Outcome.ERROR, _import_message(subject, error))
-            continue
-        row = []
-        indices = job.cells[number]
-        for position, index in enumerate(indices):
-            place[1] = position
-            following = indices[position + 1] if position + 1 < len(indices) else None
-            cell = run_cell(suite, index, offer, following)
-            row.append((cell.outcome, cell.message, cell.seconds))
+        kind, *values = _row(suite, subject, job.cells[number], place)
         forget(subject, modules)
         leak = not state.restored()
-        send("row", row, leak)
+        send(kind, leak, *values)
         if leak:
             return
     place[:] = [len(job.subjects), LOADING]
     if job.control:
         send("control", _controls_hold(suite))
+
+
+def _row(suite: Suite, subject: Subject, indices: Sequence[int], place: "Place") -> list[Any]:
+    try:
+        offer = Offer(load(subject))
+    except MemoryError:
+        return ["unloadable", Outcome.OUT_OF_MEMORY, "needs more than --memory when imported"]
+    except BaseException as error:
+        return ["unloadable", Outcome.ERROR, _import_message(subject, error)]
+    row = []
+    for position, (index, following) in enumerate(with_next(indices)):
+        place[1] = position
+        cell = run_cell(suite, index, offer, following)
+        row.append((cell.outcome, cell.message, cell.seconds))
+    return ["row", row]
+
+
+def with_next(indices: Sequence[int]) -> Iterator[tuple[int, int | None]]:
+    """Each index with the one that follows it, the last one with None."""
+    return itertools.zip_longest(indices, indices[1:])
 
 
 def run_job_in_new_process(select: str, job: Job, pipe: Connection, place: "Place") -> None:
@@ -147,10 +155,9 @@ def _limit(memory: int) -> None:
 
 
 def _controls_hold(suite: Suite) -> bool:
-    indices = range(len(suite.items))
     for subject, expected in CONTROLS.items():
         offer = Offer(load(subject))
-        for index, following in itertools.zip_longest(indices, indices[1:]):
+        for index, following in with_next(range(len(suite.items))):
             if run_cell(suite, index, offer, following).outcome is not expected:
                 return False
     return True
@@ -180,14 +187,16 @@ def run_cell(suite: Suite, index: int, subject: Offer, following: int | None = N
 
 
 def _judged(error: BaseException) -> tuple[Outcome, str]:
+    if isinstance(error, MemoryError):
+        return Outcome.OUT_OF_MEMORY, _said(error)
+    if raised_by_subject(error):  # an assertion of its own is no verdict of ours
+        return Outcome.ERROR, _said(error)
     if isinstance(error, AssertionError | pytest.fail.Exception):
         # Where an outer pytest rewrites assertions, its introspection follows the message.
         message = str(error).split("\nassert ")[0].strip()
         return Outcome.FAILED, message or _last_line(error)
     if isinstance(error, pytest.skip.Exception):
         return Outcome.NOT_OFFERED, str(error)
-    if isinstance(error, MemoryError):
-        return Outcome.OUT_OF_MEMORY, _said(error)
     return Outcome.ERROR, _said(error)
 
 

@@ -4,6 +4,7 @@ import math
 import os
 import random
 import sys
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ class State:
     directory: str
     path: list[str]
     recursion_limit: int
+    threads: int
     identities: tuple[int, ...]
 
     @classmethod
@@ -37,6 +39,7 @@ class State:
             directory=os.getcwd(),  # noqa: PTH109
             path=list(sys.path),
             recursion_limit=sys.getrecursionlimit(),
+            threads=threading.active_count(),
             identities=_identities(),
         )
 
@@ -55,7 +58,7 @@ class State:
         """Put back what can be put back, and tell whether nothing else has changed."""
         self.restore()
         sys.path[:] = self.path
-        return _identities() == self.identities
+        return threading.active_count() <= self.threads and _identities() == self.identities
 
 
 def _identities() -> tuple[int, ...]:

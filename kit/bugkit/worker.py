@@ -25,6 +25,10 @@ RECORD_LIMIT = 16 * 1024 * 1024
 """Bytes of one record; a longer one is not ours."""
 
 
+NOT_STARTED = -1
+"""The number of the row before the first."""
+
+
 class Isolation(StrEnum):
     """What separates one subject from the next. A file always has a process of its own."""
 
@@ -70,7 +74,7 @@ class Worker:
         self.pipe, writer = multiprocessing.Pipe(duplex=False)
         new_process = isolate is Isolation.PROCESS
         context: Any = multiprocessing.get_context("spawn" if new_process else "fork")
-        self.place: Place = context.RawArray("i", [0, LOADING])
+        self.place: Place = context.RawArray("i", [NOT_STARTED, LOADING])
         self.seen = tuple(self.place)
         self.timeout = timeout
         common = (job, writer, self.place)

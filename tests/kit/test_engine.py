@@ -79,6 +79,9 @@ IN_A_CALL = {
     "kills itself": ("import os; os.kill(os.getpid(), 9)", Outcome.CRASHED),
     "closes every file": ("import os; os.closerange(3, 256)", Outcome.CRASHED),
     "SystemExit": ("raise SystemExit(0)", Outcome.ERROR),
+    "an assertion of its own": ("assert False, 'mine'", Outcome.ERROR),
+    "pytest.fail": ("import pytest; pytest.fail('mine')", Outcome.ERROR),
+    "pytest.skip": ("import pytest; pytest.skip('mine')", Outcome.ERROR),
     "KeyboardInterrupt": ("raise KeyboardInterrupt", Outcome.ERROR),
     "deep recursion": ("f = lambda n: f(n + 1); globals().update(f=f); f(0)", Outcome.ERROR),
     "50 GB": ("import numpy; numpy.ones(50 * 2**30 // 8)", Outcome.OUT_OF_MEMORY),
@@ -156,6 +159,8 @@ CHANGES = {
     "the working directory": "import os; os.chdir('/')",
     "a NumPy function": "import numpy; numpy.tanh = numpy.sin; numpy.exp = numpy.cos",
     "the recursion limit": "import sys; sys.setrecursionlimit(60)",
+    "a thread that stays": "import threading, time; "
+    "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
     "a flood of output": "print('x' * 10_000_000); import os; os.write(2, b'y' * 10_000_000)",
 }
 
