@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bugkit import correct
-from bugkit.contract import GPT, NAMES, NAMES_BY_LEVEL, Offer
+from bugkit.contract import GPT, NAMES, NAMES_BY_LEVEL, Offer, raised_by_subject
 
 
 def offer(**names: Any) -> Offer:
@@ -125,8 +125,23 @@ def test_what_a_function_returns_or_raises_comes_through() -> None:
         offer(gelu=fail).gelu(1)
 
 
-def test_a_class_is_offered_itself() -> None:
-    assert offer(GPTConfig=correct.GPTConfig).GPTConfig is correct.GPTConfig
+def test_a_class_is_called_like_a_function() -> None:
+    assert offer(GPTConfig=correct.GPTConfig).GPTConfig(d_model=8).d_model == 8
+
+
+def test_what_the_subject_raises_is_told_from_what_the_test_raises() -> None:
+    def fail(_: float) -> None:
+        raise AssertionError
+
+    with pytest.raises(AssertionError) as of_the_subject:
+        offer(gelu=fail).gelu(1)
+    assert raised_by_subject(of_the_subject.value)
+    with pytest.raises(AssertionError) as of_the_test:
+        assert offer(gelu=lambda x: x).gelu(1) == 2
+    assert not raised_by_subject(of_the_test.value)
+    with pytest.raises(pytest.skip.Exception) as missing:
+        offer().gelu(1)
+    assert not raised_by_subject(missing.value)
 
 
 def test_a_function_may_stand_for_the_configuration() -> None:
