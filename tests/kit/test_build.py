@@ -9,6 +9,7 @@ import pytest
 from bugkit.build import Built, build
 from bugkit.catalogue import load_bug, load_catalogue
 from bugkit.edits import mutate
+from bugkit.places import shown
 from bugkit.subject import find_subject
 
 MakeBug = Callable[..., Path]
@@ -53,7 +54,7 @@ def test_a_faulty_bug_leaves_its_folder_as_it_was(
     assert contents(folder) == before
     assert not built.changed
     (message,) = built.faults
-    assert message.startswith(f"{folder / 'bug.toml'}: ")
+    assert message.startswith(f"{shown(folder / 'bug.toml')}: ")
     assert fault in message
 
 
@@ -61,7 +62,7 @@ def test_every_tell_is_a_fault_of_its_own(make_bug: MakeBug) -> None:
     folder = make_bug("means", {"edit.0.replace": "np.mean($X,axis=-2)  # a bug"})
     faults = build_one(folder).faults
     assert len(faults) == 3  # formatter, comment, word
-    assert all(fault.startswith(f"{folder / 'bug.toml'}: ") for fault in faults)
+    assert all(fault.startswith(f"{shown(folder / 'bug.toml')}: ") for fault in faults)
 
 
 def test_one_faulty_bug_does_not_stop_the_others(make_bug: MakeBug) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bugkit.catalogue import COMPONENTS, HINTS, Bug, load_bug, load_catalogue, slug_of
 from bugkit.edits import mutate
-from bugkit.places import MUTANTS
+from bugkit.places import MUTANTS, shown
 from bugkit.problems import Problem
 
 MakeBug = Callable[..., Path]
@@ -148,7 +148,7 @@ def test_a_mistake_is_told_with_file_and_key(
     folder = make_bug("means_over_time", changes)
     with pytest.raises(Problem) as caught:
         load_bug(folder)
-    assert str(caught.value).startswith(f"{folder / 'bug.toml'}: ")
+    assert str(caught.value).startswith(f"{shown(folder / 'bug.toml')}: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -238,8 +238,8 @@ def test_two_bugs_of_one_slug_are_told_with_both_folders(make_bug: MakeBug, tmp_
     shutil.copytree(first, second)
     with pytest.raises(Problem, match="two bugs have the slug means") as caught:
         load_catalogue([first.parent, second.parent])
-    assert str(first) in str(caught.value)
-    assert str(second) in str(caught.value)
+    assert shown(first) in str(caught.value)
+    assert shown(second) in str(caught.value)
 
 
 VALUES = st.recursive(
@@ -299,7 +299,7 @@ def test_nothing_but_a_problem_comes_of_any_table(
     try:
         bug = load_bug(folder)
     except Problem as problem:
-        assert str(problem).startswith(f"{folder / 'bug.toml'}: ")
+        assert str(problem).startswith(f"{shown(folder / 'bug.toml')}: ")
     else:
         assert bug.edits
         assert bug.level in range(1, 6)

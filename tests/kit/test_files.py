@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bugkit.files import read_text, write_text
+from bugkit.places import shown
 from bugkit.problems import Problem
 
 OLD = "the old text\n"
@@ -103,7 +104,7 @@ def test_a_missing_parent_is_a_problem_that_names_the_file(tmp_path: Path) -> No
     path = tmp_path / "no" / "such" / "file.txt"
     with pytest.raises(Problem) as caught:
         write_text(path, "text")
-    assert str(caught.value).startswith(f"{path}: cannot be written: ")
+    assert str(caught.value).startswith(f"{shown(path)}: cannot be written: ")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -139,7 +140,7 @@ def test_a_missing_file_is_a_problem_that_names_it(tmp_path: Path) -> None:
     path = tmp_path / "file.txt"
     with pytest.raises(Problem) as caught:
         read_text(path)
-    assert str(caught.value) == f"{path}: cannot be read: {os.strerror(2)}"
+    assert str(caught.value) == f"{shown(path)}: cannot be read: {os.strerror(2)}"
 
 
 def test_a_folder_is_not_read(tmp_path: Path) -> None:
