@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bugkit.catalogue import Edit, load_bug
 from bugkit.edits import apply, mutate
-from bugkit.places import CORRECT
+from bugkit.places import CORRECT, shown
 from bugkit.problems import Problem
 from bugkit.splice import Refused
 
@@ -43,7 +43,7 @@ def test_a_pattern_that_does_not_match_once_is_a_problem_that_says_where(
     with pytest.raises(Problem) as caught:
         mutate(load_bug(folder))
     message = str(caught.value)
-    assert str(folder / "bug.toml") in message
+    assert shown(folder / "bug.toml") in message
     assert "edit 1 in norm.py, layer_norm: " in message
     assert f"{find!r} matches {count} times, not once" in message
 
