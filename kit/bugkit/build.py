@@ -7,7 +7,7 @@ from .catalogue import Bug
 from .edits import mutate
 from .files import read_text, write_text
 from .places import shown
-from .problems import Problem
+from .problems import MissingTool, Problem
 from .tells import find_tells
 
 
@@ -28,9 +28,12 @@ def build(bugs: Iterable[Bug], check: bool) -> Iterator[Built]:
         try:
             source = mutate(bug)
             tells = find_tells(read_text(bug.original), source, bug.file)
+        except MissingTool:
+            raise
         except Problem as problem:
             yield Built(bug, changed=False, faults=(str(problem),))
             continue
+        tells += [f"{key} still says ..." for key in _placeholders(bug)]
         if tells:
             place = shown(bug.folder / "bug.toml")
             yield Built(bug, changed=False, faults=tuple(f"{place}: {tell}" for tell in tells))
@@ -47,3 +50,17 @@ def build(bugs: Iterable[Bug], check: bool) -> Iterator[Built]:
             for path in stray:
                 path.unlink()
         yield Built(bug, changed, faults=())
+
+
+def _placeholders(bug: Bug) -> list[str]:
+    """Texts that were never filled in."""
+    texts = {"title": bug.title, **{f"[teach] {key}": text for key, text in _texts(bug)}}
+    texts |= {f"[source {i}] says": source.says for i, source in enumerate(bug.sources, 1)}
+    return [key for key, text in texts.items() if text.startswith("...")]
+
+
+def _texts(bug: Bug) -> Iterator[tuple[str, str]]:
+    for key in ("symptom", "predict", "explanation", "misconception"):
+        yield key, getattr(bug.teach, key)
+    for number, hint in enumerate(bug.teach.hints, 1):
+        yield f"hint {number}", hint

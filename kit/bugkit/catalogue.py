@@ -35,6 +35,8 @@ LEVELS = range(1, 6)
 DIFFICULTIES = range(1, 6)
 VERDICTS = ("bug", "innocent")
 HINTS = 4
+RESERVED = ("correct", "blank")
+"""Names of subjects that are no bugs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,13 @@ class Bug:
 
 
 def slug_of(name: str) -> str:
-    """A slug as it is stored: hyphens and underscores are alike to a user."""
-    return name.replace("-", "_")
+    """A slug as it is stored: hyphens, underscores and capitals are alike to a user."""
+    return name.replace("-", "_").lower()
+
+
+def is_slug(name: str) -> bool:
+    """Whether a bug may be called so: ASCII words, and not the name of another subject."""
+    return name.isascii() and name.isidentifier() and name == name.lower() and name not in RESERVED
 
 
 def load_catalogue(folders: Iterable[Path] = (MUTANTS,)) -> dict[str, Bug]:
@@ -148,7 +155,7 @@ def load_bug(folder: Path) -> Bug:
     """The bug declared in `folder`/bug.toml."""
     path = folder / "bug.toml"
     slug = folder.name
-    if not slug.isidentifier() or slug != slug.lower():
+    if not is_slug(slug):
         raise Problem(f"{shown(path)}: the folder name must be lower_case_words, got {slug!r}")
     try:
         table = tomllib.loads(read_text(path))

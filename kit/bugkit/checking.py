@@ -10,6 +10,7 @@ import click
 
 from . import exits
 from .catalogue import Bug
+from .diagnosis import Diagnosis, diagnose, same_numbers
 from .engine import Options, run
 from .matrix import Matrix, Status, broken_promises
 from .report import FILE_FORMATS
@@ -37,7 +38,26 @@ def check_subjects(
         return matrix, FILE_FORMATS[form](matrix)
     if not names:
         return matrix, as_table(matrix, width)
-    return matrix, as_story(matrix, width, catalogue.values())
+    diagnoses = {s.id: _diagnosed(matrix, s, catalogue, options) for s in matrix.of_kind(Kind.FILE)}
+    return matrix, as_story(matrix, width, diagnoses)
+
+
+def _diagnosed(
+    matrix: Matrix, subject: Subject, catalogue: dict[str, Bug], options: Options
+) -> Diagnosis:
+    """Whose signature the stranger shares; then, since that may be short, whose numbers."""
+    found = diagnose(matrix, subject, catalogue.values())
+    if not found.exact:
+        return found
+    known = run([subject_of(bug) for bug in found.exact], options)
+    said = {d.id: cell.message for d, cell in matrix.row(subject)}
+    failed = [d.id for d in matrix.failed(subject)]
+    same = tuple(
+        s.bug
+        for s in known.subjects
+        if s.bug and same_numbers(said, {d.id: c.message for d, c in known.row(s)}, failed)
+    )
+    return replace(found, same_numbers=same)
 
 
 def verdict(matrix: Matrix) -> int:

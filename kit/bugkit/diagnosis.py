@@ -1,6 +1,9 @@
-"""Which known bug a stranger has: the one whose signature it shows."""
+"""Which known bug a stranger has: the one whose signature it shows, and whose numbers."""
 
-from collections.abc import Iterable
+import itertools
+import math
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .catalogue import Bug
@@ -10,36 +13,73 @@ from .subject import Subject
 CLOSE = 0.5
 """Share of failed properties that two signatures must have in common to be called alike."""
 
+SHOWN = 3
+"""How many are named at most where nothing fits exactly."""
+
+SAME = 1e-3
+"""Relative difference up to which two numbers in messages are the same: they have six digits, and
+another order of summation may change the last ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """Known bugs that explain what fails."""
 
-    exact: tuple[Bug, ...]
+    exact: tuple[Bug, ...] = ()
     """Bugs that fail exactly these properties."""
-    close: tuple[Bug, ...]
-    """If there is no such bug: those that come nearest, best first."""
+    pairs: tuple[tuple[Bug, Bug], ...] = ()
+    """If there is none: two bugs that together do."""
+    close: tuple[Bug, ...] = ()
+    """If there is no such pair either: those that come nearest, best first."""
+    same_numbers: tuple[Bug, ...] = ()
+    """Of the exact ones, those whose tests also say the same numbers."""
 
 
 def diagnose(matrix: Matrix, subject: Subject, catalogue: Iterable[Bug]) -> Diagnosis:
-    """Compare the failed properties with every bug's promise, over the properties that could
-    be judged on this subject."""
-    judged = {
-        d.id
-        for d, cell in matrix.row(subject)
-        if not d.backstop and cell.outcome in (Outcome.PASSED, Outcome.FAILED)
-    }
+    """Compare the failed properties with every bug's promise.
+
+    A bug fits exactly only if all its properties were judged on this subject; while anything
+    could not be judged for an error, nothing fits exactly.
+    """
     failed = set(matrix.killers(subject))
     if not failed:
-        return Diagnosis((), ())
+        return Diagnosis()
+    row = [(d, cell) for d, cell in matrix.row(subject) if not d.backstop]
+    judged = {d.id for d, cell in row if cell.outcome in (Outcome.PASSED, Outcome.FAILED)}
     bugs = [bug for bug in catalogue if not bug.innocent]
-    promised = {bug.slug: set(bug.killed_by) & judged for bug in bugs}
-    exact = tuple(bug for bug in bugs if promised[bug.slug] == failed)
-    if exact:
-        return Diagnosis(exact, ())
+    if not matrix.broken(subject):
+        whole = [bug for bug in bugs if set(bug.killed_by) <= judged]
+        if exact := tuple(bug for bug in whole if set(bug.killed_by) == failed):
+            return Diagnosis(exact=exact)
+        parts = [bug for bug in whole if set(bug.killed_by) < failed]
+        pairs = [
+            (one, two)
+            for one, two in itertools.combinations(parts, 2)
+            if set(one.killed_by) | set(two.killed_by) == failed
+        ]
+        if pairs:
+            return Diagnosis(pairs=tuple(pairs[:SHOWN]))
 
     def likeness(bug: Bug) -> float:
-        return len(promised[bug.slug] & failed) / len(promised[bug.slug] | failed)
+        promised = set(bug.killed_by) & judged
+        return len(promised & failed) / len(promised | failed)
 
     close = sorted((b for b in bugs if likeness(b) >= CLOSE), key=likeness, reverse=True)
-    return Diagnosis((), tuple(close[:3]))
+    return Diagnosis(close=tuple(close[:SHOWN]))
+
+
+def same_numbers(
+    stranger: Mapping[str, str], mutant: Mapping[str, str], properties: Iterable[str]
+) -> bool:
+    """Whether the tests said the same of both (detector id -> message), rounding aside."""
+    return all(_alike(stranger[id_], mutant.get(id_, "")) for id_ in properties)
+
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf")
+
+
+def _alike(one: str, other: str) -> bool:
+    if _NUMBER.sub("#", one) != _NUMBER.sub("#", other):
+        return False
+    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
+    return all(a == b or math.isclose(float(a), float(b), rel_tol=SAME) for a, b in pairs)

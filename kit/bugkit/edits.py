@@ -5,13 +5,14 @@ number. A pattern must match exactly once inside its function; text outside the 
 byte for byte.
 """
 
+import importlib.util
 import textwrap
 from typing import TYPE_CHECKING, Any
 
 from .catalogue import Bug, Edit
 from .files import read_text
 from .places import shown
-from .problems import Problem
+from .problems import MissingTool, Problem, nearest
 from .splice import HOLE, Capture, Refused, compiled, indent_before, splice, without_statement
 
 if TYPE_CHECKING:
@@ -30,6 +31,14 @@ def mutate(bug: Bug) -> str:
                 f"{shown(bug.folder / 'bug.toml')}: edit {number} in {place}: {refused}"
             ) from None
     return source
+
+
+def is_current(bug: Bug) -> bool:
+    """Whether the generated module is what the edits make today. Where the library for edits is
+    not installed, it is taken to be."""
+    if importlib.util.find_spec("ast_grep_py") is None:
+        return True
+    return bug.module.read_bytes() == mutate(bug).encode()
 
 
 def apply(source: str, edit: Edit) -> str:
@@ -76,20 +85,20 @@ def _function(source: str, name: str) -> "SgNode":
     try:
         from ast_grep_py import SgRoot
     except ImportError:
-        raise Problem(
-            "edits need the library ast-grep-py; install it with: pip install 'bugkit[author]'"
-        ) from None
+        raise MissingTool("edits need the library ast-grep-py", "author") from None
     root: SgNode = SgRoot(source, "python").root()
     if not name:
         return root
-    functions = [
-        node
-        for node in root.find_all(kind="function_definition")
-        if (field := node.field("name")) is not None and field.text() == name
-    ]
+    found = root.find_all(kind="function_definition")
+    functions = [n for n in found if (field := _name(n)) is not None and field.text() == name]
     if len(functions) != 1:
-        raise Refused(f"there are {len(functions)} functions of this name, not one")
+        names = [field.text() for field in map(_name, found) if field is not None]
+        raise Refused(f"there are {len(functions)} functions {name}, not one{nearest(name, names)}")
     return functions[0]
+
+
+def _name(function: "SgNode") -> "SgNode | None":
+    return function.field("name")
 
 
 def _span(node: "SgNode") -> tuple[int, int]:

@@ -175,6 +175,11 @@ def broken_promises(matrix: Matrix) -> list[str]:
         elif subject.bug.innocent:
             if failed := [d.id for d in matrix.failed(subject)]:
                 broken.append(f"{subject.id}: is innocent, yet accused by {', '.join(failed)}")
+        elif not subject.bug.killed_by and not killers:
+            broken.append(
+                f"{subject.id}: no property fails; if the two programs are equivalent, set "
+                'verdict = "innocent", else the suite needs a detector for it'
+            )
         elif not subject.bug.killed_by:
             lines = "".join(f'\n    "{id_}",' for id_ in sorted(killers))
             broken.append(

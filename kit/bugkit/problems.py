@@ -3,9 +3,19 @@
 import difflib
 from collections.abc import Iterable
 
+from .places import IN_CHECKOUT
+
 
 class Problem(Exception):
     """One message that says where, what is wrong, and what to do. Shown without a traceback."""
+
+
+class MissingTool(Problem):
+    """A library that an extra brings is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        source = "-e '.[{}]'" if IN_CHECKOUT else "'bugkit[{}]'"
+        super().__init__(f"{what}; install it with: pip install {source.format(extra)}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from .catalogue import Bug, load_bug, slug_of
+from .edits import is_current
 from .files import read_text
-from .places import CORRECT, shown
+from .places import CORRECT, MUTANTS, shown
 from .problems import Problem, nearest
 
 
@@ -74,15 +76,29 @@ BLANK_SUBJECT = Subject("blank", Kind.CORRECT, "An empty module", CORRECT)
 def subject_of(bug: Bug) -> Subject:
     """The mutant that carries the bug. Raises Problem if it was never built."""
     if not bug.module.is_file():
-        raise Problem(f"{shown(bug.module)}: is missing; run: bugkit build {bug.slug}")
+        raise Problem(f"{shown(bug.module)}: is missing; run: {_build(bug)}")
     if bug.module.read_bytes() == bug.original.read_bytes():
         raise Problem(
-            f"{shown(bug.module)}: does not differ from the correct module; "
-            f"run: bugkit build {bug.slug}"
+            f"{shown(bug.module)}: does not differ from the correct module; run: {_build(bug)}"
+        )
+    if not is_current(bug):
+        raise Problem(
+            f"{shown(bug.module)}: is not what bug.toml makes of the correct module; "
+            f"run: {_build(bug)}"
         )
     return Subject(
         bug.slug, Kind.INNOCENT if bug.innocent else Kind.MUTANT, bug.title, bug.folder, bug
     )
+
+
+def _build(bug: Bug) -> str:
+    return f"bugkit build {bug.slug}{place_option(bug.folder)}"
+
+
+def place_option(folder: Path) -> str:
+    """What to add to a command so that it finds the bug in this folder."""
+    place = folder.resolve().parent
+    return "" if place == MUTANTS else f" --catalogue {shlex.quote(shown(place))}"
 
 
 def find_subject(name: str, catalogue: Mapping[str, Bug]) -> Subject:

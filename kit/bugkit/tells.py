@@ -12,7 +12,7 @@ import tokenize
 from types import CodeType
 
 from .places import CORRECT
-from .problems import Problem
+from .problems import MissingTool, Problem
 
 MAX_CHANGED_LINES = 8
 """Lines taken out or put in. The largest change of the catalogue needs six."""
@@ -98,7 +98,7 @@ def _ruff(arguments: list[str], source: str) -> str:
     except OSError as error:
         raise Problem(f"ruff cannot be run: {error}") from None
     if "No module named ruff" in done.stderr:
-        raise Problem("looking for tells needs ruff; install it with: pip install 'bugkit[author]'")
+        raise MissingTool("looking for tells needs ruff", "author")
     if done.returncode not in (0, 1):
         raise Problem(f"ruff failed: {done.stderr.strip()}")
     return done.stdout

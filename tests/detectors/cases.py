@@ -127,20 +127,38 @@ def part(params: dict[str, Any], which: str, layer: int = 0) -> tuple[np.ndarray
 
 def logits_of(gpt: "GPT", params: dict[str, Any], cfg: Any, token_ids: np.ndarray) -> np.ndarray:
     """Logits, [B, T, V]."""
-    return np.asarray(gpt.gpt_forward(params, cfg, token_ids))
+    __tracebackhide__ = True
+    result = gpt.gpt_forward(params, cfg, token_ids)
+    assert not isinstance(result, tuple), (
+        "gpt_forward returned a tuple; without return_attn it must return the logits alone"
+    )
+    logits = np.asarray(result)
+    expected = (*token_ids.shape, params["wte"].shape[0])
+    assert logits.shape == expected, (
+        f"gpt_forward must return logits of shape (B, T, V) = {expected}, not {logits.shape}"
+    )
+    return logits
 
 
 def maps_of(
     gpt: "GPT", params: dict[str, Any], cfg: Any, token_ids: np.ndarray
 ) -> list[np.ndarray]:
     """Attention weights [B, H, T, T] of each layer; skips where they are not offered."""
+    __tracebackhide__ = True
     try:
         _, maps = gpt.gpt_forward(params, cfg, token_ids, return_attn=True)
     except TypeError as error:
         if "return_attn" not in str(error):
             raise
-        pytest.skip("gpt_forward does not offer return_attn")
-    return [np.asarray(weights) for weights in maps]
+        pytest.skip("return_attn is not offered")
+    maps = [np.asarray(weights) for weights in maps]
+    B, T = token_ids.shape
+    expected = [(B, cfg.n_heads, T, T)] * len(params["blocks"])
+    shapes = [weights.shape for weights in maps]
+    assert shapes == expected, (
+        f"return_attn must give one map of shape (B, H, T, T) a layer: {expected}, not {shapes}"
+    )
+    return maps
 
 
 def visible(T: int) -> np.ndarray:

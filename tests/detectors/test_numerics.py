@@ -1,4 +1,4 @@
-"""Numbers: finite, of the right type, and the same wherever the input stands."""
+"""Numbers: finite, of the right type, the same wherever the input stands, and all of them used."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,27 @@ def test_batch_rows_do_not_mix(gpt: "GPT") -> None:
     together = cases.logits_of(gpt, params, cfg, token_ids)
     alone = np.concatenate([cases.logits_of(gpt, params, cfg, row[None]) for row in token_ids])
     cases.assert_same(together, alone, "logits in a batch against alone", cases.LOGITS)
+
+
+def test_every_parameter_matters(gpt: "GPT") -> None:
+    """Every parameter array of the last layer moves the logits, and so does all around it.
+
+    What moves nothing is not used: a bias that is never added, a block that is never run.
+    """
+    cfg, params = cases.model(gpt)
+    before = cases.logits_of(gpt, params, cfg, cases.tokens())
+    places = [("the model", params, name) for name in ("wte", "wpe")]
+    places += [("ln_f", params["ln_f"], name) for name in params["ln_f"]]
+    for part, arrays in params["blocks"][-1].items():
+        places += [(f"{part} of the last block", arrays, name) for name in arrays]
+    for where, arrays, name in places:
+        saved = arrays[name]
+        arrays[name] = saved + np.linspace(-1.0, 1.0, saved.shape[-1])
+        after = cases.logits_of(gpt, params, cfg, cases.tokens())
+        arrays[name] = saved
+        cases.assert_changed(
+            before, after, f"{name} in {where} was changed, but no logit moved: it is not used"
+        )
 
 
 def as_float32(tree: Any) -> Any:

@@ -23,7 +23,7 @@ def test_softmax_survives_large_scores(gpt: "GPT") -> None:
     expected = gpt.softmax(x)
     for shift in (SHIFT, -SHIFT):
         what = f"softmax of scores shifted by {shift:+g}"
-        cases.assert_same(gpt.softmax(x + shift), expected, what, ("axis 0", "axis 1", "axis 2"))
+        cases.assert_same(gpt.softmax(x + shift), expected, what, ("index", "row", "column"))
 
 
 def test_softmax_normalises_the_last_axis(gpt: "GPT") -> None:
@@ -34,5 +34,5 @@ def test_softmax_normalises_the_last_axis(gpt: "GPT") -> None:
     x = np.random.default_rng(cases.SEED).normal(0.0, 1.0, (2, 3, 4, 5))
     sums = np.sum(gpt.softmax(x), axis=-1)
     cases.assert_same(
-        sums, np.ones((2, 3, 4)), "sum along the last axis", ("axis 0", "axis 1", "axis 2")
+        sums, np.ones((2, 3, 4)), "sum along the last axis", ("index", "row", "column")
     )

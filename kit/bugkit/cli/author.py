@@ -5,9 +5,10 @@ from pathlib import Path
 import click
 
 from .. import exits
-from ..catalogue import COMPONENTS, slug_of
+from ..catalogue import COMPONENTS, is_slug, slug_of
 from ..places import IN_CHECKOUT, MUTANTS, shown
 from ..problems import Problem
+from ..subject import place_option
 from .group import bug_of, catalogue_of, catalogue_option, cli
 
 
@@ -57,9 +58,9 @@ def new(slug: str, folder: Path | None) -> None:
 
     if folder is None and not IN_CHECKOUT:
         raise Problem("say where your bugs live: bugkit new SLUG --catalogue PATH")
-    name = slug_of(slug).lower()
-    if not name.isidentifier():
-        raise Problem(f"{slug}: a slug is made of lower-case words, such as scores_not_scaled")
+    name = slug_of(slug)
+    if not is_slug(name):
+        raise Problem(f"{slug}: cannot be a slug; use lower-case words, such as scores_not_scaled")
     place = (folder or MUTANTS) / name
     path = place / "bug.toml"
     if path.exists():
@@ -68,7 +69,7 @@ def new(slug: str, folder: Path | None) -> None:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Problem(f"{shown(place)}: cannot be made: {error.strerror}") from None
-    write_text(path, render("bug.toml", slug=name, components=COMPONENTS))
+    write_text(path, render("bug.toml", slug=name, components=COMPONENTS, here=place_option(place)))
     click.echo(f"{shown(path)}: written; it says what to do next")
 
 

@@ -1,13 +1,13 @@
 """A few subjects for a terminal: for each one what fails, in words, most fundamental first."""
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from itertools import groupby
 
 import click
 
-from ..catalogue import Bug
 from ..contract import NAMES
-from ..diagnosis import diagnose
+from ..diagnosis import Diagnosis
 from ..matrix import Cell, Detector, Matrix, Outcome, Status, broken_promises
 from ..subject import Kind, Subject
 from .symbols import SYMBOLS, WORDS
@@ -16,11 +16,11 @@ from .text import one_line, promise_lines, wrapped
 MIN_WIDTH = 30
 
 
-def as_story(matrix: Matrix, width: int, catalogue: Iterable[Bug]) -> str:
-    """One paragraph a subject."""
-    bugs = list(catalogue)
+def as_story(matrix: Matrix, width: int, diagnoses: Mapping[str, Diagnosis]) -> str:
+    """One paragraph a subject; `diagnoses` holds one for each file."""
     paragraphs = [
-        "\n".join(_subject(matrix, s, max(MIN_WIDTH, width), bugs)) for s in matrix.subjects
+        "\n".join(_subject(matrix, s, max(MIN_WIDTH, width), diagnoses.get(s.id, Diagnosis())))
+        for s in matrix.subjects
     ]
     if promises := broken_promises(matrix):
         lines = [
@@ -30,7 +30,7 @@ def as_story(matrix: Matrix, width: int, catalogue: Iterable[Bug]) -> str:
     return "\n\n".join(paragraphs)
 
 
-def _subject(matrix: Matrix, subject: Subject, width: int, bugs: list[Bug]) -> Iterator[str]:
+def _subject(matrix: Matrix, subject: Subject, width: int, known: Diagnosis) -> Iterator[str]:
     row = matrix.row(subject)
     failed = matrix.failed(subject)
     broken = matrix.broken(subject)
@@ -44,8 +44,13 @@ def _subject(matrix: Matrix, subject: Subject, width: int, bugs: list[Bug]) -> I
         names = ", ".join(NAMES)
         yield from wrapped(f"offers none of the names that detectors use: {names}", width, "  ")
         return
-    for detector, cell in row:
-        if detector in failed or (detector, cell) in broken:
+    told = [(d, cell) for d, cell in row if d in failed or (d, cell) in broken]
+    for (_, said), group in groupby(told, key=lambda pair: (pair[1].outcome, pair[1].message)):
+        alike = list(group)
+        if len(alike) > 1 and said:
+            yield from _alike([d for d, _ in alike], alike[0][1], width)
+            continue
+        for detector, cell in alike:
             yield from _cell(detector, cell, width)
     passed = sum(cell.outcome is Outcome.PASSED for _, cell in row)
     yield ""
@@ -55,14 +60,15 @@ def _subject(matrix: Matrix, subject: Subject, width: int, bugs: list[Bug]) -> I
         were = "was" if count == 1 else "were"
         yield from wrapped(f"{count} {were} not run: {'; '.join(missing)}.", width, "  ")
     if subject.kind is Kind.FILE and (failed or broken):
-        yield from _advice(matrix, subject, width, bugs)
+        yield from _advice(matrix, subject, width, known)
 
 
 def _verdict(matrix: Matrix, subject: Subject) -> str:
     status = matrix.status(subject)
     killers = len(matrix.killers(subject))
     if status is Status.GREEN:
-        return "all green"
+        outcomes = {cell.outcome for _, cell in matrix.row(subject)}
+        return "all green" if outcomes == {Outcome.PASSED} else "green, as far as it could be run"
     if status is Status.INVALID:
         return "could not be judged"
     if subject.kind is Kind.INNOCENT:
@@ -89,22 +95,54 @@ def _cell(detector: Detector, cell: Cell, width: int) -> Iterator[str]:
     yield click.style(f"    {detector.id}", dim=True)
 
 
+def _alike(detectors: list[Detector], cell: Cell, width: int) -> Iterator[str]:
+    """Several detectors of which the same is to be said, which is then no verdict of theirs."""
+    yield ""
+    sign = click.style(SYMBOLS[cell.outcome], fg="red", bold=True)
+    keys = " ".join(d.key for d in detectors)
+    first, *rest = wrapped(f"{len(detectors)} detectors: {keys}", width, "    ")
+    yield f"  {sign} {first.strip()}"
+    yield from rest
+    yield from wrapped(_broken(cell), width, "    ")
+
+
 def _broken(cell: Cell) -> str:
     return f"{WORDS[cell.outcome]}: {cell.message}"
 
 
-def _advice(matrix: Matrix, subject: Subject, width: int, bugs: list[Bug]) -> Iterator[str]:
+def _diagnosis(known: Diagnosis, width: int) -> Iterator[str]:
+    """What the stranger has in common with the catalogue."""
+    others = [bug for bug in known.exact if bug not in known.same_numbers]
+    groups: list[tuple[str, list[str]]] = [
+        (
+            "A known bug fails exactly these properties, and with the same numbers:",
+            [f"{bug.slug}: {bug.title}" for bug in known.same_numbers],
+        ),
+        (
+            "A known bug fails exactly these properties, though with other numbers; yours may be "
+            "another one in the same place:",
+            [f"{bug.slug}: {bug.title}" for bug in others if not known.same_numbers],
+        ),
+        (
+            "Two known bugs together fail exactly these properties:",
+            [f"{a.slug} and {b.slug}: {a.title}; {b.title}" for a, b in known.pairs],
+        ),
+        (
+            "Known bugs that fail nearly these properties, nearest first:",
+            [f"{bug.slug}: {bug.title}" for bug in known.close],
+        ),
+    ]
+    for sentence, items in groups:
+        if items:
+            yield ""
+            yield from wrapped(sentence, width, "  ")
+            for item in items:
+                yield from wrapped(item, width, "    ", "      ")
+
+
+def _advice(matrix: Matrix, subject: Subject, width: int, known: Diagnosis) -> Iterator[str]:
+    yield from _diagnosis(known, width)
     yield ""
-    known = diagnose(matrix, subject, bugs)
-    if known.exact:
-        yield from wrapped("Exactly these properties fail for a known bug:", width, "  ")
-    elif known.close:
-        nearly = "Nearly these properties fail for known bugs, nearest first:"
-        yield from wrapped(nearly, width, "  ")
-    for bug in known.exact or known.close:
-        yield from wrapped(f"{bug.slug}: {bug.title}", width, "    ", "      ")
-    if known.exact or known.close:
-        yield ""
     failed = matrix.failed(subject)
     first = (failed or [d for d, _ in matrix.broken(subject)])[0]
     yield from wrapped(
