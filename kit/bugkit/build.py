@@ -55,7 +55,9 @@ def build(bugs: Iterable[Bug], check: bool) -> Iterator[Built]:
 def _placeholders(bug: Bug) -> list[str]:
     """Texts that were never filled in."""
     texts = {"title": bug.title, **{f"[teach] {key}": text for key, text in _texts(bug)}}
-    texts |= {f"[source {i}] says": source.says for i, source in enumerate(bug.sources, 1)}
+    for number, source in enumerate(bug.sources, 1):
+        texts[f"[source {number}] url"] = source.url.removeprefix("https://")
+        texts[f"[source {number}] says"] = source.says
     return [key for key, text in texts.items() if text.startswith("...")]
 
 

@@ -1,6 +1,7 @@
 """`bugkit check`: from the names a user types to a matrix, its text and its verdict."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +19,12 @@ from .report.story import as_story
 from .report.table import as_table
 from .subject import CORRECT_SUBJECT, Kind, Subject, find_subject, subject_of
 from .worker import Isolation
+
+QUIET = 0.5
+"""Seconds before progress is shown."""
+
+BAR = 20
+"""Characters of the bar."""
 
 
 def options_from(**given: Any) -> Options:
@@ -75,13 +82,18 @@ def _everything(catalogue: dict[str, Bug]) -> list[Subject]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, where that is a terminal."""
-    with click.progressbar(
-        length=1, file=sys.stderr, hidden=not sys.stderr.isatty(), show_eta=False, label="cells"
-    ) as bar:
+    """One line on standard error where that is a terminal, once it takes long; gone at the end."""
+    start, shown = time.monotonic(), False
 
-        def progress(done: int, total: int) -> None:
-            bar.length = max(total, 1)
-            bar.update(done - bar.pos)
+    def progress(done: int, total: int) -> None:
+        nonlocal shown
+        if sys.stderr.isatty() and time.monotonic() - start > QUIET:
+            shown = True
+            bar = "#" * (BAR * done // max(total, 1))
+            click.echo(f"\r[{bar:-<{BAR}}] {done} of {total} cells", err=True, nl=False)
 
+    try:
         yield progress
+    finally:
+        if shown:
+            click.echo("\r\x1b[K", err=True, nl=False)

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import pytest
 
+from .problems import nearest
+
 NAMES_BY_LEVEL = {
     1: ("GPTConfig", "init_params", "gpt_forward", "softmax", "layer_norm", "gelu"),
 }
@@ -49,7 +51,8 @@ class Offer:
             raise AttributeError(f"the contract has no name {name}")
         value = getattr(self._module, name, None)
         if value is None:
-            pytest.skip(f"{name} is not offered")
+            near = nearest(name, (n for n in vars(self._module) if not n.startswith("_")))
+            pytest.skip(f"{name} is not offered{near.replace(';', ',')}")
 
         def call_subject(*args: Any, **kwargs: Any) -> Any:
             return value(*_copied(args), **_copied(kwargs))

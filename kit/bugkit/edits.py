@@ -92,8 +92,9 @@ def _function(source: str, name: str) -> "SgNode":
     found = root.find_all(kind="function_definition")
     functions = [n for n in found if (field := _name(n)) is not None and field.text() == name]
     if len(functions) != 1:
-        names = [field.text() for field in map(_name, found) if field is not None]
-        raise Refused(f"there are {len(functions)} functions {name}, not one{nearest(name, names)}")
+        others = {field.text() for field in map(_name, found) if field is not None} - {name}
+        near = nearest(name, sorted(others))
+        raise Refused(f"there are {len(functions)} functions {name}, not one{near}")
     return functions[0]
 
 

@@ -10,7 +10,7 @@ given.
 import gc
 import os
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import connection
@@ -28,6 +28,12 @@ from .worker import Isolation, Row, Worker
 CHUNK = 25
 """Mutants that share a worker in chunk mode. Each chunk ends with the controls, which cost as much
 as one more row."""
+
+PATIENCE = 3
+"""Cells of one subject that may take the whole timeout; what hangs so often hangs everywhere."""
+
+IMPATIENT = 1.0
+"""Seconds for each cell after that."""
 
 HEARTBEAT = 0.1
 """Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
@@ -102,6 +108,7 @@ class _Run:
         self.cells: dict[tuple[str, str], Cell] = {}
         self.queue: deque[list[Row]] = deque()
         self.workers: list[Worker] = []
+        self.timeouts: Counter[str] = Counter()
         self.total = 0
 
     def matrix(self) -> Matrix:
@@ -174,15 +181,17 @@ class _Run:
                 self.workers.append(self._start(self.queue.popleft()))
             self._listen()
             for worker in [w for w in self.workers if w.late()]:
-                limit = f"{self.options.timeout:g} s"
-                self._lost(worker, Outcome.TIMEOUT, f"not finished within {limit}")
+                self.timeouts[worker.rows[0].subject.id if worker.rows else ""] += 1
+                self._lost(worker, Outcome.TIMEOUT, f"not finished within {worker.timeout:g} s")
             if self.progress:
                 self.progress(len(self.cells) - self.start_total, self.total)
 
     def _start(self, rows: list[Row]) -> Worker:
         options = self.options
         memory = options.memory * 1024 * 1024
-        return Worker(self.suite, options.select, rows, options.isolate, options.timeout, memory)
+        hung = self.timeouts[rows[0].subject.id] >= PATIENCE
+        timeout = min(options.timeout, IMPATIENT) if hung else options.timeout
+        return Worker(self.suite, options.select, rows, options.isolate, timeout, memory)
 
     def _listen(self) -> None:
         connection.wait([w.pipe for w in self.workers], min(HEARTBEAT, self.options.timeout / 4))

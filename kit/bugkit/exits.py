@@ -11,3 +11,6 @@ WRONG_USE = 2
 
 BROKEN_KIT = 3
 """The kit itself is at fault: a promise of the catalogue does not hold."""
+
+STOPPED = 130
+"""Stopped by the user, as shells say it: 128 + SIGINT."""

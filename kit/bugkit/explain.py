@@ -12,7 +12,7 @@ from . import exits
 from .catalogue import Bug
 from .matrix import Detector
 from .problems import Problem, nearest
-from .subject import find_subject
+from .subject import Kind, find_subject
 from .suite import Suite, with_suite
 
 
@@ -32,8 +32,18 @@ def explain(
         click.echo(printable("\n" + detector.story))
     click.echo(f"\n{detector.id} on {subject.id}:\n")
     sys.stdout.flush()
-    place = subject.id if subject.bug is None else str(subject.path)
-    command = [sys.executable, "-m", "pytest", detector.node, "--gpt", place, "--tb=short", "-q"]
+    place = subject.id if subject.kind is Kind.CORRECT else str(subject.path)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        detector.node,
+        "--gpt",
+        place,
+        "--tb=long",
+        "-q",
+        "-rs",
+    ]
     command += ["-p", "no:cacheprovider", "-p", "bugkit.plugin", "--no-header"]
     with tempfile.TemporaryDirectory() as scratch:
         # Stray bytecode would land beside somebody's file.
@@ -59,7 +69,10 @@ def _detector(name: str) -> Detector:
 
     with_suite("", use)
     for detector in found:
-        if name in (detector.id, detector.id.removeprefix("test_"), detector.key):
+        if (
+            name in (detector.id, detector.id.removeprefix("test_"))
+            or name.upper() == detector.key.upper()
+        ):
             return detector
     known = [detector.id for detector in found]
     raise Problem(f"no detector is called {name}{nearest(name, known)}")

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -110,6 +111,7 @@ def _section(title: str, text: str) -> Iterator[str]:
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
+    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
     return textwrap.wrap(
-        " ".join(text.split()), WIDTH, initial_indent=indent, subsequent_indent=indent
+        " ".join(text.split()), width, initial_indent=indent, subsequent_indent=indent
     )

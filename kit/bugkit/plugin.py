@@ -35,6 +35,12 @@ def pytest_configure(config: pytest.Config) -> None:
         _load(config)
 
 
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say what is tested, if it was named."""
+    name = config.getoption("--gpt")
+    return None if name == "correct" else f"gpt: {name}"
+
+
 @pytest.fixture
 def gpt(request: pytest.FixtureRequest) -> "Iterator[Offer]":
     """The GPT under test, seen through the contract.
@@ -55,14 +61,15 @@ def _load(config: pytest.Config) -> None:
     from .catalogue import load_catalogue
     from .contract import Offer
     from .problems import Problem
-    from .subject import find_subject, load
+    from .subject import find_subject, import_fault, load
 
     name = str(config.getoption("--gpt"))
     try:
         subject = find_subject(name, load_catalogue())
-        module = load(subject)
     except Problem as problem:
         raise pytest.UsageError(f"--gpt {name}: {problem}") from None
+    try:
+        module = load(subject)
     except (Exception, SystemExit) as error:
-        raise pytest.UsageError(f"--gpt {name}: cannot be imported: {error!r}") from None
+        raise pytest.UsageError(f"--gpt {name}: {import_fault(subject, error)}") from None
     config.stash[SUBJECT] = Offer(module)

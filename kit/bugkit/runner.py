@@ -25,10 +25,9 @@ import pytest
 
 from .contract import Offer, raised_by_subject
 from .matrix import Cell, Outcome
-from .places import shown
 from .plugin import SUBJECT
 from .state import State
-from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, forget, load
+from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Subject, forget, import_fault, load
 from .suite import Suite, with_suite
 
 CONTROLS = {CORRECT_SUBJECT: Outcome.PASSED, BLANK_SUBJECT: Outcome.NOT_OFFERED}
@@ -100,7 +99,7 @@ def _row(suite: Suite, subject: Subject, indices: Sequence[int], place: "Place")
     except MemoryError:
         return ["unloadable", Outcome.OUT_OF_MEMORY, "needs more than --memory when imported"]
     except BaseException as error:
-        return ["unloadable", Outcome.ERROR, _import_message(subject, error)]
+        return ["unloadable", Outcome.ERROR, import_fault(subject, error)]
     row = []
     for position, (index, following) in enumerate(with_next(indices)):
         place[1] = position
@@ -190,7 +189,7 @@ def _judged(error: BaseException) -> tuple[Outcome, str]:
     if isinstance(error, MemoryError):
         return Outcome.OUT_OF_MEMORY, _said(error)
     if raised_by_subject(error):  # an assertion of its own is no verdict of ours
-        return Outcome.ERROR, _said(error)
+        return Outcome.ERROR, f"{_said(error)} ({_where(error)})"
     if isinstance(error, AssertionError | pytest.fail.Exception):
         # Where an outer pytest rewrites assertions, its introspection follows the message.
         message = str(error).split("\nassert ")[0].strip()
@@ -198,6 +197,14 @@ def _judged(error: BaseException) -> tuple[Outcome, str]:
     if isinstance(error, pytest.skip.Exception):
         return Outcome.NOT_OFFERED, str(error)
     return Outcome.ERROR, _said(error)
+
+
+def _where(error: BaseException) -> str:
+    """The place in the subject that raised, or that called what did."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [f for f in frames if "site-packages" not in f.filename and "<" not in f.filename]
+    frame = (theirs or frames)[-1]
+    return f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}"
 
 
 def _last_line(error: BaseException) -> str:
@@ -209,19 +216,3 @@ def _last_line(error: BaseException) -> str:
 def _said(error: BaseException) -> str:
     text = str(error).strip()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _import_message(subject: Subject, error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        where = shown(subject.path) if subject.kind is Kind.FILE else error.filename
-        return f"syntax error in line {error.lineno} of {where}: {error.msg}"
-    if isinstance(error, SystemExit):
-        return (
-            f"calls sys.exit({error.code!r}) when imported; "
-            'put what should run only as a script under `if __name__ == "__main__":`'
-        )
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"needs the package {error.name!r}, which is not installed here"
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if "bugkit" not in f.filename]
-    line = f"line {frames[-1].lineno}: " if frames else ""
-    return f"cannot be imported: {line}{_said(error)}"

@@ -8,6 +8,7 @@ import importlib.util
 import os
 import shlex
 import sys
+import traceback
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
@@ -232,3 +233,25 @@ class _FreshLoader(importlib.machinery.SourceFileLoader):
 def _compiled(path: str, source: bytes) -> CodeType:
     code: CodeType = compile(source, path, "exec", dont_inherit=True)
     return code
+
+
+def import_fault(subject: Subject, error: BaseException) -> str:
+    """Why the subject cannot be imported, in one sentence without a traceback."""
+    if isinstance(error, SyntaxError):
+        where = shown(subject.path) if subject.kind is Kind.FILE else error.filename
+        return f"syntax error in line {error.lineno} of {where}: {error.msg}"
+    if isinstance(error, SystemExit):
+        return (
+            f"calls sys.exit({error.code!r}) when imported; "
+            'put what should run only as a script under `if __name__ == "__main__":`'
+        )
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return (
+            f"imports {error.name!r}: no package of that name is installed here, "
+            "and no such file lies beside it"
+        )
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [f for f in frames if Path(f.filename).is_relative_to(subject.path.parent)]
+    line = f"line {theirs[-1].lineno} of {Path(theirs[-1].filename).name}: " if theirs else ""
+    said = str(error).strip()
+    return f"cannot be imported: {line}{type(error).__name__}{f': {said}' if said else ''}"

@@ -73,7 +73,9 @@ def with_suite(select: str, use: Callable[[Suite], None]) -> None:
     if session.faults:
         raise Problem("the detectors cannot be collected:\n" + "\n".join(session.faults))
     if code == pytest.ExitCode.NO_TESTS_COLLECTED:
-        raise Problem(f"no detector matches {select!r}")
+        raise Problem(
+            f"no detector matches {select!r}; name keys or words of tests, such as 'F1 or softmax'"
+        )
     if code != pytest.ExitCode.OK:
         what = said.getvalue().strip().removeprefix("ERROR: ").strip()
         raise Problem(what or f"pytest stopped with code {code}")
@@ -103,6 +105,14 @@ class _Session:
         self.deselected: list[pytest.Item] = []
         self.faults: list[str] = []
         self.raised: BaseException | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Let a selection name columns by their keys."""
+        for name, key in _keys(items).items():
+            for item in items:
+                if item.name == name:
+                    item.extra_keyword_matches.add(key)
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         self.deselected += items

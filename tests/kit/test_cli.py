@@ -100,10 +100,48 @@ def test_an_output_path_that_is_a_folder_is_refused_before_anything_is_run(tmp_p
     assert "is a folder" in result.stderr
 
 
-def test_an_output_path_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+def test_an_output_path_in_no_folder_is_refused(tmp_path: Path) -> None:
     result = bugkit("check", "correct", "--out", str(tmp_path / "no" / "report.html"))
     assert result.exit_code == 2
-    assert "cannot be written" in result.stderr
+    assert "there is no folder" in result.stderr
+
+
+def test_a_report_is_never_written_over_a_program(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(ONE_FILE_GPT, encoding="utf-8")
+    result = bugkit("check", str(mine), "--out", str(mine))
+    assert result.exit_code == 2
+    assert mine.read_text(encoding="utf-8") == ONE_FILE_GPT
+
+
+def test_a_read_only_file_is_not_written_over(tmp_path: Path) -> None:
+    out = tmp_path / "report.csv"
+    out.write_text("old", encoding="utf-8")
+    out.chmod(0o444)
+    result = bugkit("check", "correct", "--out", str(out))
+    assert result.exit_code == 2
+    assert "read-only" in result.stderr
+    assert out.read_text(encoding="utf-8") == "old"
+
+
+def test_an_ending_that_tells_no_format_is_refused(tmp_path: Path) -> None:
+    result = bugkit("check", "correct", "--out", str(tmp_path / "report.foo"))
+    assert result.exit_code == 2
+    assert "--format" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_behind_standard_output_is_one_message() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "bugkit", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("bugkit: cannot write")
 
 
 def test_a_misspelt_key_names_file_and_key(course: Path) -> None:
@@ -161,11 +199,16 @@ def test_a_mutant_that_does_not_differ_is_an_error_not_a_survivor(course: Path) 
     assert "does not differ from the correct module" in result.stderr
 
 
-def test_a_mutant_that_does_not_load_is_an_error_not_a_survivor(course: Path) -> None:
-    (course / "my_bug" / "attention.py").write_text("import nothing_like_it\n", encoding="utf-8")
+def test_a_mutant_that_is_not_built_is_an_error_not_a_survivor(course: Path) -> None:
+    path = course / "my_bug" / "bug.toml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('replace = ""', 'replace = "import cmath as nothing"', 1))
+    built = bugkit("build", "my_bug", "--catalogue", str(course))
+    assert "no longer used" in built.stderr or "F401" in built.stderr
+    (course / "my_bug" / "attention.py").unlink()
     result = bugkit("check", "my_bug", "--catalogue", str(course))
-    assert result.exit_code == 3
-    assert "nothing_like_it" in result.stdout
+    assert result.exit_code == 2
+    assert f"bugkit build my_bug --catalogue {course}" in result.stderr
 
 
 def test_a_bug_without_a_promise_is_told_what_to_promise(course: Path) -> None:
@@ -207,7 +250,11 @@ def test_new_writes_a_bug_that_explains_itself_and_loads(tmp_path: Path) -> None
     result = bugkit("new", "my-first-bug", "--catalogue", str(tmp_path))
     assert result.exit_code == 0
     path = tmp_path / "my_first_bug" / "bug.toml"
-    path.write_text(path.read_text(encoding="utf-8").replace("https://...", "https://x.org"))
+    unfilled = bugkit("build", "my_first_bug", "--catalogue", str(tmp_path))
+    assert unfilled.exit_code == 1
+    assert "title still says ..." in unfilled.stderr
+    assert "[source 1] url still says ..." in unfilled.stderr
+    path.write_text(path.read_text(encoding="utf-8").replace("...", "Words"))
     assert bugkit("build", "my_first_bug", "--catalogue", str(tmp_path)).exit_code == 0
     result = bugkit("check", "my_first_bug", "--catalogue", str(tmp_path))
     assert result.exit_code == 3

@@ -69,7 +69,7 @@ def test_a_renamed_function_is_a_problem_that_names_it(make_bug: MakeBug) -> Non
 
 def test_two_functions_of_one_name_are_refused() -> None:
     methods = "class A:\n    def f(self):\n        g()\nclass B:\n    def f(self):\n        h()\n"
-    with pytest.raises(Refused, match="there are 2 functions of this name, not one"):
+    with pytest.raises(Refused, match="there are 2 functions f, not one"):
         apply(methods, edit("g()", "h()"))
 
 

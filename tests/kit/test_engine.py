@@ -17,7 +17,7 @@ from bugkit.catalogue import load_catalogue
 from bugkit.engine import ControlFailed, Options, run
 from bugkit.matrix import Matrix, Outcome, Status
 from bugkit.problems import Problem
-from bugkit.subject import CORRECT_SUBJECT, Subject, find_subject, subject_of
+from bugkit.subject import CORRECT_SUBJECT, Kind, Subject, find_subject, subject_of
 from bugkit.worker import Isolation
 
 DEADLINE = 2.0
@@ -58,7 +58,7 @@ def mutant(tmp_path: Path) -> Callable[[str, str], Subject]:
         bug.folder.mkdir()
         source = bug.original.read_text(encoding="utf-8")
         bug.module.write_text(f"{source}\n\nright_gelu = gelu\n{body}\n", encoding="utf-8")
-        return subject_of(bug)
+        return Subject(name, Kind.MUTANT, bug.title, bug.folder, bug)
 
     return make
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bugkit.catalogue import Bug, Teach
-from bugkit.diagnosis import diagnose
+from bugkit.diagnosis import diagnose, same_numbers
 from bugkit.matrix import BROKEN, Cell, Detector, Matrix, Outcome, Status, broken_promises
 from bugkit.subject import CORRECT_SUBJECT, Kind, Subject
 
@@ -149,11 +149,49 @@ def test_the_known_bug_is_found_by_its_whole_signature() -> None:
     assert [b.slug for b in diagnose(table, stranger, known).exact] == ["both"]
 
 
-def test_what_the_stranger_does_not_offer_is_left_out_of_the_comparison() -> None:
+@pytest.mark.parametrize("outcome", [Outcome.NOT_OFFERED, Outcome.ERROR])
+def test_a_bug_is_no_more_than_near_while_one_of_its_properties_was_not_judged(
+    outcome: Outcome,
+) -> None:
     known = [bug("one", ("test_a", "test_d"))]
     stranger = mutant("f", kind=Kind.FILE)
-    table = matrix({stranger: {"test_a": FAILED, "test_d": Outcome.NOT_OFFERED}})
-    assert [b.slug for b in diagnose(table, stranger, known).exact] == ["one"]
+    table = matrix({stranger: {"test_a": FAILED, "test_d": outcome}})
+    found = diagnose(table, stranger, known)
+    assert found.exact == ()
+    assert [b.slug for b in found.close] == ["one"]
+
+
+def test_nothing_is_exact_while_anything_broke() -> None:
+    known = [bug("one", ("test_a",))]
+    stranger = mutant("f", kind=Kind.FILE)
+    table = matrix({stranger: {"test_a": FAILED, "test_d": Outcome.TIMEOUT}})
+    assert diagnose(table, stranger, known).exact == ()
+
+
+def test_two_bugs_at_once_are_named_as_a_pair() -> None:
+    known = [bug("one", ("test_a",)), bug("two", ("test_b", "test_c")), bug("no", ("test_d",))]
+    stranger = mutant("f", kind=Kind.FILE)
+    table = matrix({stranger: dict.fromkeys(("test_a", "test_b", "test_c"), FAILED)})
+    found = diagnose(table, stranger, known)
+    assert [(a.slug, b.slug) for a, b in found.pairs] == [("one", "two")]
+    assert found.close == ()
+
+
+NUMBERS = {
+    "equal": ("got 1.5", "got 1.5", True),
+    "rounding": ("expected 0, got 1.23456e-05", "expected 0, got 1.23457e-05", True),
+    "nan": ("got nan", "got nan", True),
+    "other number": ("got 1.5", "got 1.6", False),
+    "other sign": ("got 1.5", "got -1.5", False),
+    "other words": ("mean 1.5", "square 1.5", False),
+    "more numbers": ("got 1.5", "got 1.5 2", False),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_same_numbers_means_the_same_words_and_numbers_but_for_rounding(name: str) -> None:
+    one, other, same = NUMBERS[name]
+    assert same_numbers({"test_a": one}, {"test_a": other}, ["test_a"]) is same
 
 
 def test_a_near_signature_is_called_near_and_a_green_file_has_no_diagnosis() -> None:

@@ -191,11 +191,19 @@ def test_what_the_code_raises_comes_through(text: str, error: type[BaseException
 
 
 def test_a_faulty_mutant_leaves_no_finder_behind(built: Bug) -> None:
+    subject = subject_of(built)
     built.module.write_text("1 / 0\n", encoding="utf-8")
     before = list(sys.meta_path)
     with pytest.raises(ZeroDivisionError):
-        load(subject_of(built))
+        load(subject)
     assert sys.meta_path == before
+
+
+def test_a_mutant_that_is_not_what_its_edits_make_is_refused(built: Bug) -> None:
+    source = built.module.read_text(encoding="utf-8")
+    built.module.write_text(source + "\n# edited by hand\n", encoding="utf-8")
+    with pytest.raises(Problem, match=r"is not what bug\.toml makes .* bugkit build means --catal"):
+        subject_of(built)
 
 
 def test_the_subjects_do_not_share_modules(built: Bug) -> None:

@@ -86,9 +86,11 @@ def check(
     from ..report import SUFFIXES
 
     catalogue = catalogue_of(folders)
+    if out is not None:
+        _check_output(out, names)
+        if form is None and out.suffix.lower() not in (*SUFFIXES, ".txt"):
+            raise Problem(f"{out}: the ending does not tell the format; add --format")
     form = form or SUFFIXES.get(out.suffix.lower() if out else "", "table")
-    if out is not None and out.is_dir():
-        raise Problem(f"{shown(out)}: is a folder; name a file to write to")
     width = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
     matrix, text = check_subjects(names, catalogue, options, form, width)
     if out is not None:
@@ -97,6 +99,18 @@ def check(
     else:
         click.echo(printable(text.rstrip("\n")))
     ctx.exit(verdict(matrix))
+
+
+def _check_output(out: Path, names: tuple[str, ...]) -> None:
+    """Refuse, before anything is run, what should not be written over."""
+    if out.is_dir():
+        raise Problem(f"{shown(out)}: is a folder; name a file to write to")
+    if not out.parent.is_dir():
+        raise Problem(f"{shown(out)}: there is no folder {shown(out.parent)}")
+    if out.suffix == ".py" or any(out.resolve() == Path(name).resolve() for name in names):
+        raise Problem(f"{shown(out)}: is not written over: a report is no program")
+    if out.exists() and not out.stat().st_mode & 0o222:
+        raise Problem(f"{shown(out)}: cannot be written: it is read-only")
 
 
 @cli.command()

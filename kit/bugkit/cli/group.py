@@ -1,5 +1,6 @@
 """The group of commands, and what they share."""
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import click
 from .. import __version__, exits
 from ..catalogue import Bug, load_catalogue, slug_of
 from ..places import MUTANTS
-from ..problems import Problem, nearest
+from ..problems import Problem, nearest, reason
 
 
 class Group(click.Group):
@@ -26,6 +27,12 @@ class Group(click.Group):
             code, said = exits.BROKEN_KIT, str(problem)
         except Problem as problem:
             code, said = exits.WRONG_USE, str(problem)
+        except KeyboardInterrupt:
+            code, said = exits.STOPPED, "stopped; what is finished is kept for the next run"
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # the reader has seen enough
+                raise
+            code, said = exits.WRONG_USE, f"cannot write: {reason(error)}"
         click.echo(f"bugkit: {said}", err=True)
         return ctx.exit(code)
 

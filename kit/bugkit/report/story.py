@@ -58,7 +58,7 @@ def _subject(matrix: Matrix, subject: Subject, width: int, known: Diagnosis) -> 
     if missing := sorted({c.message for _, c in row if c.outcome is Outcome.NOT_OFFERED}):
         count = sum(c.outcome is Outcome.NOT_OFFERED for _, c in row)
         were = "was" if count == 1 else "were"
-        yield from wrapped(f"{count} {were} not run: {'; '.join(missing)}.", width, "  ")
+        yield from wrapped(f"{count} {were} not run: {'; '.join(missing)}", width, "  ")
     if subject.kind is Kind.FILE and (failed or broken):
         yield from _advice(matrix, subject, width, known)
 

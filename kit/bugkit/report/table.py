@@ -17,11 +17,11 @@ MIN_GRID = 24
 
 def as_table(matrix: Matrix, width: int) -> str:
     """Legend, grid and summary, in lines of at most `width` characters where that can be."""
-    parts = [*_columns(matrix), "", *_grid(matrix, width), "", *_summary(matrix, width)]
+    parts = [*_columns(matrix, width), "", *_grid(matrix, width), "", *_summary(matrix, width)]
     return "\n".join(parts)
 
 
-def _columns(matrix: Matrix) -> Iterator[str]:
+def _columns(matrix: Matrix, width: int) -> Iterator[str]:
     mutants = matrix.of_kind(Kind.MUTANT)
     yield "Detectors: key, bugs killed, property"
     for family, group in groupby(matrix.detectors, key=lambda d: d.family):
@@ -29,7 +29,7 @@ def _columns(matrix: Matrix) -> Iterator[str]:
         yield click.style(family, bold=True)
         for d in group:
             kills = sum(d in matrix.failed(s) for s in mutants)
-            yield f"  {d.key} {kills:3d}  {d.label}"
+            yield from wrapped(d.label, width, f"  {d.key} {kills:3d}  ", " " * 11)
 
 
 def _grid(matrix: Matrix, width: int) -> Iterator[str]:

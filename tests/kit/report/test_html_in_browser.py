@@ -328,7 +328,7 @@ def test_a_list_filters_the_rows(
     assert page.locator("#count").inner_text() == f"{len(wanted)} of {len(facts)} rows"
 
 
-@pytest.mark.parametrize("text", ["softmax", "  SoftMax ", "smallest finite"])
+@pytest.mark.parametrize("text", ["softmax", "  SoftMax ", "lowest finite"])
 def test_a_name_or_a_title_filters_the_rows(
     text: str, open_page: Open, catalogue_matrix: Matrix
 ) -> None:

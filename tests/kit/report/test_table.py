@@ -32,7 +32,9 @@ def plain(matrix: Matrix, width: int) -> list[str]:
 
 def legend(matrix: Matrix, width: int) -> dict[str, tuple[int, str]]:
     """Key -> number of bugs killed, and label."""
-    found = [match for line in plain(matrix, width) if (match := KEY_LINE.match(line))]
+    text = "\n".join(plain(matrix, width))
+    unwrapped = re.sub(r"\n {11}(?=\S)", " ", text).splitlines()
+    found = [match for line in unwrapped if (match := KEY_LINE.match(line))]
     keys = {match["key"]: (int(match["kills"]), match["label"]) for match in found}
     assert len(keys) == len(found)
     return keys
