@@ -23,12 +23,17 @@ ENTRIES = 1000
 """Cells kept of one subject: those of today's detectors and of some that have changed since."""
 
 
+def cache_folder() -> Path:
+    """The user's cache folder, or what $BUGKIT_CACHE_DIR names."""
+    named = os.environ.get("BUGKIT_CACHE_DIR")
+    return Path(named or platformdirs.user_cache_dir("bugkit", appauthor=False))
+
+
 class CellCache:
-    """One small JSON file a subject in the user's cache folder (or in $BUGKIT_CACHE_DIR)."""
+    """One small JSON file a subject in the cache folder."""
 
     def __init__(self) -> None:
-        named = os.environ.get("BUGKIT_CACHE_DIR")
-        self.folder = Path(named or platformdirs.user_cache_dir("bugkit", appauthor=False))
+        self.folder = cache_folder()
         versions = (platform.python_version(), np.__version__, pytest.__version__)
         machine = (platform.machine(), platform.system())
         self.salt = "/".join([*versions, *machine])

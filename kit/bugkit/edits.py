@@ -5,7 +5,6 @@ number. A pattern must match exactly once inside its function; text outside the 
 byte for byte.
 """
 
-import importlib.util
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -31,14 +30,6 @@ def mutate(bug: Bug) -> str:
                 f"{shown(bug.folder / 'bug.toml')}: edit {number} in {place}: {refused}"
             ) from None
     return source
-
-
-def is_current(bug: Bug) -> bool:
-    """Whether the generated module is what the edits make today. Where the library for edits is
-    not installed, it is taken to be."""
-    if importlib.util.find_spec("ast_grep_py") is None:
-        return True
-    return bug.module.read_bytes() == mutate(bug).encode()
 
 
 def apply(source: str, edit: Edit) -> str:

@@ -17,7 +17,6 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from .catalogue import Bug, load_bug, slug_of
-from .edits import is_current
 from .files import read_text
 from .places import CORRECT, MUTANTS, shown
 from .problems import Problem, nearest
@@ -82,6 +81,8 @@ def subject_of(bug: Bug) -> Subject:
         raise Problem(
             f"{shown(bug.module)}: does not differ from the correct module; run: {_build(bug)}"
         )
+    from .freshness import is_current  # brings the cache along, which loading a file never needs
+
     if not is_current(bug):
         raise Problem(
             f"{shown(bug.module)}: is not what bug.toml makes of the correct module; "

@@ -57,16 +57,16 @@ def test_batch_rows_do_not_mix(gpt: "GPT") -> None:
 
 
 def test_every_parameter_matters(gpt: "GPT") -> None:
-    """Every parameter array of the last layer moves the logits, and so does all around it.
+    """Every parameter array moves the logits, and so does every block.
 
     What moves nothing is not used: a bias that is never added, a block that is never run.
     """
-    cfg, params = cases.model(gpt)
+    cfg, params = cases.model(gpt, n_layers=1)
     before = cases.logits_of(gpt, params, cfg, cases.tokens())
     places = [("the model", params, name) for name in ("wte", "wpe")]
     places += [("ln_f", params["ln_f"], name) for name in params["ln_f"]]
-    for part, arrays in params["blocks"][-1].items():
-        places += [(f"{part} of the last block", arrays, name) for name in arrays]
+    for part, arrays in params["blocks"][0].items():
+        places += [(f"{part} of a block", arrays, name) for name in arrays]
     for where, arrays, name in places:
         saved = arrays[name]
         arrays[name] = saved + np.linspace(-1.0, 1.0, saved.shape[-1])
@@ -75,6 +75,11 @@ def test_every_parameter_matters(gpt: "GPT") -> None:
         cases.assert_changed(
             before, after, f"{name} in {where} was changed, but no logit moved: it is not used"
         )
+    cfg, params = cases.model(gpt, n_layers=2)
+    before = cases.logits_of(gpt, params, cfg, cases.tokens())
+    params["blocks"].reverse()
+    after = cases.logits_of(gpt, params, cfg, cases.tokens())
+    cases.assert_changed(before, after, "two blocks changed places, but no logit moved")
 
 
 def as_float32(tree: Any) -> Any:
