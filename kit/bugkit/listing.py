@@ -37,8 +37,12 @@ def as_table(bugs: Sequence[Bug]) -> str:
         for row in [header, *rows]
     ]
     innocents = sum(bug.innocent for bug in bugs)
-    lines += ["", f"{len(bugs) - innocents} bugs, {innocents} innocents"]
+    lines += ["", f"{_count(len(bugs) - innocents, 'bug')}, {_count(innocents, 'innocent')}"]
     return "\n".join(lines)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def as_json(bugs: Sequence[Bug]) -> str:

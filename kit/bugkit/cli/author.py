@@ -20,7 +20,11 @@ from .group import bug_of, catalogue_of, catalogue_option, cli
 def build(
     ctx: click.Context, slugs: tuple[str, ...], check: bool, folders: tuple[Path, ...]
 ) -> None:
-    """Make the mutants' modules from their edits, and refuse whatever gives a mutant away."""
+    """Make the mutants from their edits.
+
+    Whatever would give a mutant away is refused: what a formatter or a linter would say, names that
+    are left unused, comments, telling words, a change too large, or no change at all.
+    """
     from ..build import build as build_all
 
     catalogue = catalogue_of(folders)
@@ -76,7 +80,7 @@ def new(slug: str, folder: Path | None) -> None:
 @cli.command()
 @click.argument("shape", type=click.Choice(["class", "nanogpt"]))
 def adapter(shape: str) -> None:
-    """Print an adapter.py to begin with, for a GPT of another shape.
+    """Print an adapter.py for a GPT of another shape.
 
     `class` is a NumPy GPT as a class, `nanogpt` a PyTorch module laid out like nanoGPT. Put the
     text beside your model as adapter.py, name your own attributes in it, and check the folder.

@@ -30,11 +30,11 @@ PIPE_WIDTH = 100
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write there instead.")
 @click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes at a time. [default: cores]"
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes at a time.  [default: cores]"
 )
 @click.option(
     "--isolate",
-    type=click.Choice(["subject", "chunk", "process"]),
+    type=click.Choice(["chunk", "subject", "process"]),
     help="A fork for many mutants, one for each, or a new Python for each; the matrix is the same."
     "  [default: chunk on Linux, process elsewhere]",
 )
@@ -129,9 +129,9 @@ def _check_output(out: Path, names: tuple[str, ...]) -> None:
 def explain(
     ctx: click.Context, subject: str, detector: str, timeout: float, folders: tuple[Path, ...]
 ) -> None:
-    """Tell the full story of one cell: the property in words, then the test under plain pytest.
+    """Tell the full story of one cell.
 
-    DETECTOR is the name of a test or its key in the table, such as F3.
+    First the property in words, then the test under plain pytest. DETECTOR is the name of a test or its key in the table, such as F3.
     """
     from ..explain import explain as tell
 

@@ -68,7 +68,10 @@ def list_(
 def show(
     slug: str, hints: int, diff: bool, source: bool, key: bool, folders: tuple[Path, ...]
 ) -> None:
-    """Show one bug: what a person notices, and nothing that spoils the hunt unless asked for."""
+    """Show one bug, without spoiling the hunt.
+
+    What a person notices, and a question to answer first; more only if asked for.
+    """
     from ..listing import answer_key, difference, riddle, source_of
 
     bug = bug_of(catalogue_of(folders), slug)
