@@ -131,7 +131,8 @@ def explain(
 ) -> None:
     """Tell the full story of one cell.
 
-    First the property in words, then the test under plain pytest. DETECTOR is the name of a test or its key in the table, such as F3.
+    First the property in words, then the test under plain pytest. DETECTOR is the name of a test or
+    its key in the table, such as F3.
     """
     from ..explain import explain as tell
 
