@@ -13,10 +13,10 @@ SHIFT = -2e4
 """A score that finite mask values such as -1e4 do not undercut."""
 
 WIDER = 2.5
-"""Five times as wide: the ratio is near 1 or, without a divisor, near 5."""
+"""Five times as wide: over seeds the ratio is 1.0 to 1.4 or, without a divisor, 4.8 to 7.1."""
 
-FLATTER = 0.45
-"""Six times as many: the ratio is near 1 or, divided by sqrt(C), near 1/6."""
+FLATTER = 0.35
+"""Six times as many: over seeds the ratio is 0.7 to 1.0 or, divided by sqrt(C), 0.12 to 0.17."""
 
 
 def test_attention_rows_sum_to_one(gpt: "GPT") -> None:
@@ -37,7 +37,7 @@ def test_scores_have_unit_variance(gpt: "GPT") -> None:
     A score sums D products of variance one, so it must be divided by sqrt(D).
     """
     variance = _score_variance(gpt, n_heads=3, head_width=10)
-    assert 0.7 < variance < 1.4, f"the variance of the scores should be near 1, is {variance:.3g}"
+    assert 0.7 < variance < 1.45, f"the variance of the scores should be near 1, is {variance:.3g}"
 
 
 def test_wider_heads_do_not_sharpen_attention(gpt: "GPT") -> None:
@@ -68,13 +68,13 @@ def test_attention_is_not_locked_on_one_token(gpt: "GPT") -> None:
     """A fresh head spreads its attention over several tokens.
 
     The effective number of tokens (the exponential of the entropy) of the last row, among 20
-    tokens at head width 4: about 15 for scores of variance one, 11 without any divisor, and 8
+    tokens at head width 4: about 13 for scores of variance one, 7 without any divisor, and 3
     where sqrt(D) multiplies. A softmax that takes all from one token passes no gradient.
     """
     last = _unit_maps(gpt, n_heads=2, head_width=4)[:, :, -1]
     entropy = -np.sum(last * np.log(np.maximum(last, np.finfo(last.dtype).tiny)), axis=-1)
     tokens = float(np.exp(entropy).mean())
-    assert tokens > 9.5, f"the last token attends to {tokens:.1f} of 20 tokens only"
+    assert tokens > 5, f"the last token attends to {tokens:.1f} of 20 tokens only"
 
 
 def test_equal_keys_get_equal_shares(gpt: "GPT") -> None:
@@ -160,7 +160,8 @@ def _assert_equal_shares(weights: np.ndarray, what: str) -> None:
 
 
 def _unit_maps(gpt: "GPT", n_heads: int, head_width: int) -> np.ndarray:
-    """Attention weights [B, H, T, T] for queries and keys of unit variance."""
+    """Attention weights [B, H, T, T] for queries and keys of unit variance: both are the tokens as
+    the norm leaves them."""
     T, V = 20, 61
     C = n_heads * head_width
     cfg, params = cases.model(
@@ -169,16 +170,19 @@ def _unit_maps(gpt: "GPT", n_heads: int, head_width: int) -> np.ndarray:
     params["wpe"][:] = 0.0
     params["blocks"][0]["ln1"]["g"][:] = 1.0
     params["blocks"][0]["ln1"]["b"][:] = 0.0
-    params["blocks"][0]["attn"]["b_qkv"][:] = 0.0
+    for which in "qk":
+        weight, bias = cases.part(params, which)
+        weight[:] = np.eye(C)
+        bias[:] = 0.0
     return cases.maps_of(gpt, params, cfg, cases.tokens(rows=2, length=T, vocab_size=V))[0]
 
 
 def _score_variance(gpt: "GPT", n_heads: int, head_width: int) -> float:
-    """Variance of the scores of a query over the keys it sees.
+    """Variance of the scores of a query over the keys before it.
 
     The logarithm of a weight is the score less a number that is the same for the whole row.
     """
     weights = _unit_maps(gpt, n_heads, head_width)
     scores = np.log(np.maximum(weights, np.finfo(weights.dtype).tiny))
     long_rows = range(weights.shape[-1] // 2, weights.shape[-1])
-    return float(np.mean([scores[:, :, i, : i + 1].var(axis=-1, ddof=1) for i in long_rows]))
+    return float(np.mean([scores[:, :, i, :i].var(axis=-1, ddof=1) for i in long_rows]))

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from bugkit.matrix import Detector
+from bugkit.catalogue import load_catalogue
+from bugkit.engine import Options, run
+from bugkit.matrix import Detector, broken_promises
 from bugkit.places import DETECTORS
 from bugkit.problems import Problem
+from bugkit.subject import CORRECT_SUBJECT, subject_of
 from bugkit.suite import Suite, with_suite
 
 
@@ -108,3 +111,12 @@ def test_the_settings_of_the_user_do_not_matter(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k nothing -p no_such_plugin")
     assert collect() == expected
+
+
+def test_no_verdict_is_luck_of_the_seed(suite: Path) -> None:
+    """The numbers of the parameters are arbitrary; only the record belongs to one seed."""
+    change(suite / "cases.py", "SEED = 1", "SEED = 2")
+    bugs = load_catalogue().values()
+    subjects = [CORRECT_SUBJECT, *map(subject_of, bugs)]
+    matrix = run(subjects, Options(select="not match_the_record", cache=False))
+    assert broken_promises(matrix) == []
