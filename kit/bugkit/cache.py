@@ -37,10 +37,12 @@ class CellCache:
         versions = (platform.python_version(), np.__version__, pytest.__version__)
         machine = (platform.machine(), platform.system())
         self.salt = "/".join([*versions, *machine])
+        self.asked: dict[str, Path | None] = {}
+        """Subject id -> the file that was read for it, which names its sources as they were."""
 
     def read(self, subject: Subject) -> dict[str, Cell]:
         """Detector digest -> cell. Empty where nothing usable is stored."""
-        path = self._path(subject)
+        path = self.asked[subject.id] = self._path(subject)
         if path is None:
             return {}
         try:
@@ -55,7 +57,8 @@ class CellCache:
     def write(self, subject: Subject, row: dict[Detector, Cell]) -> None:
         """Store a row. A cache that cannot be written is no reason to stop."""
         path = self._path(subject)
-        if path is None:
+        # Who edits a source while it is run gets cells of the old one, the new one, or of both.
+        if path is None or path != self.asked.get(subject.id, path):
             return
         kept = {
             detector.digest: [cell.outcome, cell.message, cell.seconds]
@@ -73,7 +76,10 @@ class CellCache:
             return
 
     def _path(self, subject: Subject) -> Path | None:
-        digest = subject.digest()
+        try:
+            digest = subject.digest()
+        except OSError:  # deleted meanwhile
+            return None
         if digest is None:
             return None
         return self.folder / f"{sha256(f'{self.salt}/{digest}'.encode()).hexdigest()[:32]}.json"

@@ -13,7 +13,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from multiprocessing import connection
+from multiprocessing import connection, get_all_start_methods
 from typing import Any
 
 from .cache import CellCache
@@ -84,6 +84,11 @@ def run(
     progress: Callable[[int, int], None] | None = None,
 ) -> Matrix:
     """The matrix of these subjects. `progress(done, total)` counts cells."""
+    ids = Counter(subject.id for subject in subjects)
+    if twice := [id_ for id_, count in ids.items() if count > 1]:
+        raise Problem(f"two subjects are called {twice[0]}; check them one at a time")
+    if options.isolate is not Isolation.PROCESS and "fork" not in get_all_start_methods():
+        raise Problem(f"--isolate {options.isolate}: this system has no fork; use process")
     matrices: list[Matrix] = []
 
     def use(suite: Suite) -> None:
@@ -105,14 +110,13 @@ class _Run:
         self.subjects = tuple(subjects)
         self.options = options
         self.progress = progress
-        self.cells: dict[tuple[str, str], Cell] = {}
+        self.cells: dict[Subject, dict[Detector, Cell]] = {}
         self.queue: deque[list[Row]] = deque()
         self.workers: list[Worker] = []
-        self.timeouts: Counter[str] = Counter()
+        self.timeouts: Counter[Subject] = Counter()
         self.total = 0
 
     def matrix(self) -> Matrix:
-        detectors = self.suite.detectors
         cache = CellCache() if self.options.cache else None
         everyone = list(dict.fromkeys([*CONTROLS, *self.subjects]))
         self._enqueue(everyone, cache)
@@ -125,42 +129,47 @@ class _Run:
                 worker.kill()
             if cache:  # a stopped run goes on from here
                 for subject in everyone:
-                    cache.write(subject, self._known(subject))
+                    cache.write(subject, self._trusted(subject))
         self._check_controls()
-        kept = {subject.id for subject in self.subjects}
         return Matrix(
             subjects=self.subjects,
-            detectors=detectors,
-            cells={key: cell for key, cell in self.cells.items() if key[0] in kept},
+            detectors=self.suite.detectors,
+            cells={(s.id, d.id): self.cells[s][d] for s in self.subjects for d in self.cells[s]},
             suite=self.suite.names,
         )
 
-    def _known(self, subject: Subject) -> dict[Detector, Cell]:
-        detectors = self.suite.detectors
-        return {d: self.cells[key] for d in detectors if (key := (subject.id, d.id)) in self.cells}
+    def _trusted(self, subject: Subject) -> dict[Detector, Cell]:
+        """What may be remembered: not that a control once failed, for whatever reason."""
+        cells = self.cells[subject]
+        expected = CONTROLS.get(subject)
+        return {d: cell for d, cell in cells.items() if expected in (None, cell.outcome)}
 
     def _enqueue(self, subjects: Sequence[Subject], cache: CellCache | None) -> None:
-        rows = []
         for subject in subjects:
             stored = cache.read(subject) if cache else {}
-            missing = []
-            for index, detector in enumerate(self.suite.detectors):
-                if detector.digest in stored:
-                    self.cells[subject.id, detector.id] = stored[detector.digest]
-                else:
-                    missing.append(index)
-            if missing:
-                rows.append(Row(subject, tuple(missing)))
+            known = {d: stored[d.digest] for d in self.suite.detectors if d.digest in stored}
+            self.cells[subject] = known
+        rows = [row for subject in subjects if (row := self._missing(subject)).cells]
+        if any(row.subject not in CONTROLS for row in rows):
+            # What the controls did in another run says nothing about this one.
+            for control in CONTROLS:
+                self.cells[control] = {}
+            others = [row for row in rows if row.subject not in CONTROLS]
+            rows = [*map(self._missing, CONTROLS), *others]
         self.total = sum(len(row.cells) for row in rows)
         # What nobody has looked at gets a process of its own.
-        alone = [r for r in rows if r.subject in CONTROLS or r.subject.kind is Kind.FILE]
-        known = [row for row in rows if row not in alone]
+        alone = {Kind.CORRECT, Kind.FILE}
+        mutants = [row for row in rows if row.subject.kind not in alone]
         size = 1
         if self.options.isolate is Isolation.CHUNK:
-            size = max(1, min(CHUNK, -(-len(known) // self.options.jobs)))
-        self.queue.extend([row] for row in alone)
-        self.queue.extend(known[i : i + size] for i in range(0, len(known), size))
-        self.start_total = len(self.cells)
+            size = max(1, min(CHUNK, -(-len(mutants) // self.options.jobs)))
+        self.queue.extend([row] for row in rows if row.subject.kind in alone)
+        self.queue.extend(mutants[i : i + size] for i in range(0, len(mutants), size))
+
+    def _missing(self, subject: Subject) -> Row:
+        """The cells of the subject that are not known."""
+        detectors = enumerate(self.suite.detectors)
+        return Row(subject, tuple(i for i, d in detectors if d not in self.cells[subject]))
 
     def _run_controls_here(self) -> None:
         """The controls are ours, so they need no process of their own; and what they load and
@@ -168,9 +177,8 @@ class _Run:
         while self.queue and self.queue[0][0].subject in CONTROLS:
             row = self.queue.popleft()[0]
             offer = Offer(load(row.subject))
-            for index, following in with_next(row.cells):
-                cell = run_cell(self.suite, index, offer, following)
-                self._store(row.subject, index, cell)
+            cells = [run_cell(self.suite, i, offer, after) for i, after in with_next(row.cells)]
+            self._store(row, cells)
         self._check_controls()
         gc.collect()
         gc.freeze()
@@ -181,93 +189,103 @@ class _Run:
                 self.workers.append(self._start(self.queue.popleft()))
             self._listen()
             for worker in [w for w in self.workers if w.late()]:
-                self.timeouts[worker.rows[0].subject.id if worker.rows else ""] += 1
+                if not worker.shared:
+                    self.timeouts[worker.rows[0].subject] += 1
                 self._lost(worker, Outcome.TIMEOUT, f"not finished within {worker.timeout:g} s")
             if self.progress:
-                self.progress(len(self.cells) - self.start_total, self.total)
+                self.progress(self.total - self._left(), self.total)
+
+    def _left(self) -> int:
+        """How many cells are neither known nor held back."""
+        rows = [row for waiting in self.queue for row in waiting]
+        rows += [row for w in self.workers for row in w.rows[len(w.finished) :]]
+        return sum(len(row.cells) for row in rows)
 
     def _start(self, rows: list[Row]) -> Worker:
         options = self.options
         memory = options.memory * 1024 * 1024
-        hung = self.timeouts[rows[0].subject.id] >= PATIENCE
+        hung = self.timeouts[rows[0].subject] >= PATIENCE
         timeout = min(options.timeout, IMPATIENT) if hung else options.timeout
-        return Worker(self.suite, options.select, rows, options.isolate, timeout, memory)
+        select, isolate = options.select, options.isolate
+        return Worker(self.suite, select, rows, isolate, timeout, memory, self.workers)
 
     def _listen(self) -> None:
         connection.wait([w.pipe for w in self.workers], min(HEARTBEAT, self.options.timeout / 4))
         for worker in list(self.workers):
             try:
                 for record in worker.records():
-                    self._record(worker, record)
+                    if worker in self.workers:
+                        self._record(worker, record)
             except (EOFError, OSError, ValueError, TypeError, LookupError):
-                self._lost(worker, Outcome.CRASHED, worker.epitaph())
+                message = worker.epitaph()
+                worker.moved()
+                self._lost(worker, Outcome.CRASHED, message)
 
     def _record(self, worker: Worker, record: list[Any]) -> None:
         kind, *values = record
-        if kind == "ready":
-            return
+        if kind == "changed":
+            raise Problem("the detectors have changed since the run began; start it again")
         if kind == "control":
             (holds,) = values
-            if not holds:
-                self.queue.extend([row] for row in worker.job_rows)
-            self._retire(worker)
-            return
-        row = worker.rows[0]
-        leak, *values = values
-        if kind == "row":
-            (cells,) = values
-            for index, (outcome, message, seconds) in zip(row.cells, cells, strict=True):
-                cell = Cell(Outcome(outcome), str(message)[:MESSAGE_LIMIT], float(seconds))
-                self._store(row.subject, index, cell)
-        elif kind == "unloadable":
-            outcome, message = values
-            self._store_all(row, Cell(Outcome(outcome), str(message)[:MESSAGE_LIMIT]))
+            self._end(worker)
+            if holds is True:
+                for row, cells in zip(worker.rows, worker.finished, strict=True):
+                    self._store(row, cells)
+            else:
+                self._apart(worker)
+        elif kind == "row":
+            (told,) = values
+            row = worker.rows[len(worker.finished)]
+            cells = [Cell(Outcome(o), str(m)[:MESSAGE_LIMIT], float(s)) for o, m, s in told]
+            least = len(row.cells) if worker.shared else 1
+            if not least <= len(cells) <= len(row.cells):
+                raise ValueError("not the cells that were asked for")
+            if worker.shared:
+                worker.finished.append(cells)
+                return
+            self._store(row, cells)
+            self._end(worker)
+            if rest := row.cells[len(cells) :]:
+                self.queue.appendleft([Row(row.subject, rest)])
         else:
             raise ValueError("an unknown record")
-        if row.subject in CONTROLS:
-            self._check_controls()
-        worker.rows.pop(0)
-        if leak and worker.rows:
-            self.queue.append(worker.rows)
-        if leak or not (worker.rows or worker.controlled):
-            self._retire(worker)
 
     def _lost(self, worker: Worker, outcome: Outcome, message: str) -> None:
-        """Label what a dead or hanging worker was at, and queue what it leaves."""
-        worker.kill()
-        self.workers.remove(worker)
-        if not worker.rows:  # lost in its control
-            self.queue.extend([row] for row in worker.job_rows)
+        """Label what a dead or hanging worker was at, and queue the rest of its row."""
+        self._end(worker)
+        if worker.shared:
+            self._apart(worker)
             return
-        position = worker.position
-        row = worker.rows.pop(0)
-        if position == LOADING:
-            self._store_all(row, Cell(outcome, f"when imported: {message}"))
-        else:
-            # The cells before it are known to the dead alone; they are run again.
-            lost = row.cells[position]
-            self._store(row.subject, lost, Cell(outcome, message))
-            rest = tuple(index for index in row.cells if index != lost)
-            worker.rows[:0] = [Row(row.subject, rest)] if rest else []
-        if worker.rows:
-            self.queue.appendleft(worker.rows)
+        (row,) = worker.rows
+        if worker.position == LOADING:
+            cell = Cell(outcome, f"when imported: {message}")
+            self._store(row, [cell] * len(row.cells))
+            return
+        # The cells before it are known to the dead alone; they are run again.
+        lost = row.cells[worker.position]
+        self._store(Row(row.subject, (lost,)), [Cell(outcome, message)])
+        if rest := tuple(index for index in row.cells if index != lost):
+            self.queue.appendleft([Row(row.subject, rest)])
 
-    def _retire(self, worker: Worker) -> None:
+    def _apart(self, worker: Worker) -> None:
+        """Run all rows of a shared worker again, each by itself: so it is seen who is to blame."""
+        self.queue.extend([row] for row in worker.rows)
+
+    def _end(self, worker: Worker) -> None:
         worker.kill()
         self.workers.remove(worker)
 
-    def _store(self, subject: Subject, index: int, cell: Cell) -> None:
-        self.cells[subject.id, self.suite.detectors[index].id] = cell
-
-    def _store_all(self, row: Row, cell: Cell) -> None:
-        for index in row.cells:
-            self._store(row.subject, index, cell)
+    def _store(self, row: Row, cells: Sequence[Cell]) -> None:
+        for index, cell in zip(row.cells, cells, strict=False):
+            self.cells[row.subject][self.suite.detectors[index]] = cell
+        if row.subject in CONTROLS:
+            self._check_controls()
 
     def _check_controls(self) -> None:
         for subject, expected in CONTROLS.items():
             bad = [
                 f"  {detector.id}: {cell.outcome}: {cell.message}"
-                for detector, cell in self._known(subject).items()
+                for detector, cell in self.cells[subject].items()
                 if cell.outcome is not expected
             ]
             if bad:

@@ -24,6 +24,20 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
+def said(error: BaseException) -> str:
+    """Its type and its message."""
+    text = text_of(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def text_of(error: BaseException) -> str:
+    """Its message alone. An exception that somebody wrote may fail even at that."""
+    try:
+        return str(error).strip()
+    except Exception:
+        return ""
+
+
 def reason(error: OSError) -> str:
     """What the operating system said, without its number and path."""
     return error.strerror or str(error)

@@ -9,6 +9,7 @@ import ctypes
 import faulthandler
 import itertools
 import json
+import multiprocessing
 import os
 import signal
 import sys
@@ -26,8 +27,9 @@ import pytest
 from .contract import Offer, raised_by_subject
 from .matrix import Cell, Outcome
 from .plugin import SUBJECT
+from .problems import said, text_of
 from .state import State
-from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Subject, forget, import_fault, load
+from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Subject, import_fault, load
 from .suite import Suite, with_suite
 
 CONTROLS = {CORRECT_SUBJECT: Outcome.PASSED, BLANK_SUBJECT: Outcome.NOT_OFFERED}
@@ -56,56 +58,65 @@ class Job:
     """For each subject the indices of the detectors to run."""
     memory: int
     """How many bytes a subject may take."""
-    control: bool
-    """Whether to run the controls once more at the end, to see that nothing has leaked."""
+    suite: str
+    """Digest of the detectors: what is collected anew may have changed since."""
 
 
 def run_job(suite: Suite, job: Job, pipe: Connection, place: "Place") -> None:
     """Run every row of the job. Sends records, as JSON:
 
-    ["ready"]
-    ["row", leak, [[outcome, message, seconds], ...]] for each subject, where `leak` says whether it
-    changed what cannot be put back; the job ends there
-    ["unloadable", leak, outcome, message] instead, if the subject cannot be imported
-    ["control", holds] at the end, if the job asks for it
+    ["row", [[outcome, message, seconds], ...]] for each subject; a row that ends early ends with
+    the cell that used up the memory
+    ["control", holds] where there are several subjects: at the end, or as soon as one has left
+    something behind
+    ["changed"] and nothing else, if the detectors are not those that the parent has
 
     A record a row, not a cell: a cell takes less time than telling of it. Where the process is, the
     parent sees in `place`, whatever happens to the process.
     """
     _settle(job.memory)
-
-    def send(*record: Any) -> None:
-        pipe.send_bytes(json.dumps(record).encode())
-
-    send("ready")
-    state = State.now()
-    for number, subject in enumerate(job.subjects):
+    if suite.digest != job.suite:
+        _send(pipe, "changed")
+        return
+    shared = len(job.subjects) > 1
+    state = State.now() if shared else None
+    for number, (subject, indices) in enumerate(zip(job.subjects, job.cells, strict=True)):
         place[:] = [number, LOADING]
-        modules = frozenset(sys.modules)
-        kind, *values = _row(suite, subject, job.cells[number], place)
-        forget(subject, modules)
-        leak = not state.restored()
-        send(kind, leak, *values)
-        if leak:
+        row = _row(suite, subject, indices, place)
+        exhausted = row[-1].outcome is Outcome.OUT_OF_MEMORY
+        if state and (exhausted or not state.restored()):
+            _send(pipe, "control", False)
             return
-    place[:] = [len(job.subjects), LOADING]
-    if job.control:
-        send("control", _controls_hold(suite))
+        _send(pipe, "row", [(cell.outcome, cell.message, cell.seconds) for cell in row])
+    if shared:
+        place[:] = [len(job.subjects), LOADING]
+        _send(pipe, "control", _controls_hold(suite))
 
 
-def _row(suite: Suite, subject: Subject, indices: Sequence[int], place: "Place") -> list[Any]:
+def _send(pipe: Connection, *record: Any) -> None:
+    line = json.dumps(record).encode() + b"\n"
+    if sys.platform == "win32":  # there a pipe takes whole messages
+        pipe.send_bytes(line)
+        return
+    while line:
+        line = line[os.write(pipe.fileno(), line) :]
+
+
+def _row(suite: Suite, subject: Subject, indices: Sequence[int], place: "Place") -> list[Cell]:
     try:
         offer = Offer(load(subject))
     except MemoryError:
-        return ["unloadable", Outcome.OUT_OF_MEMORY, "needs more than --memory when imported"]
+        message = "needs more than --memory when imported"
+        return [Cell(Outcome.OUT_OF_MEMORY, message)] * len(indices)
     except BaseException as error:
-        return ["unloadable", Outcome.ERROR, import_fault(subject, error)]
-    row = []
+        return [Cell(Outcome.ERROR, import_fault(subject, error)[:MESSAGE_LIMIT])] * len(indices)
+    row: list[Cell] = []
     for position, (index, following) in enumerate(with_next(indices)):
         place[1] = position
-        cell = run_cell(suite, index, offer, following)
-        row.append((cell.outcome, cell.message, cell.seconds))
-    return ["row", row]
+        row.append(run_cell(suite, index, offer, following))
+        if row[-1].outcome is Outcome.OUT_OF_MEMORY:
+            break  # what holds the memory may hold it still
+    return row
 
 
 def with_next(indices: Sequence[int]) -> Iterator[tuple[int, int | None]]:
@@ -176,27 +187,35 @@ def run_cell(suite: Suite, index: int, subject: Offer, following: int | None = N
         item.ihook.pytest_runtest_setup(item=item)
         item.ihook.pytest_runtest_call(item=item)
     except BaseException as error:
+        _stop_if_asked(error)
         outcome, message = _judged(error)
     try:
         next_item = None if following is None else suite.items[following]
         item.ihook.pytest_runtest_teardown(item=item, nextitem=next_item)
     except BaseException as error:
-        outcome, message = Outcome.ERROR, _said(error)
+        _stop_if_asked(error)
+        outcome, message = Outcome.ERROR, said(error)
     return Cell(outcome, message[:MESSAGE_LIMIT], round(time.perf_counter() - start, 4))
+
+
+def _stop_if_asked(error: BaseException) -> None:
+    """Where no stranger's code runs, an interrupt comes from the user."""
+    if isinstance(error, KeyboardInterrupt) and multiprocessing.parent_process() is None:
+        raise error
 
 
 def _judged(error: BaseException) -> tuple[Outcome, str]:
     if isinstance(error, MemoryError):
-        return Outcome.OUT_OF_MEMORY, _said(error)
+        return Outcome.OUT_OF_MEMORY, said(error)
     if raised_by_subject(error):  # an assertion of its own is no verdict of ours
-        return Outcome.ERROR, f"{_said(error)} ({_where(error)})"
+        return Outcome.ERROR, f"{said(error)} ({_where(error)})"
     if isinstance(error, AssertionError | pytest.fail.Exception):
         # Where an outer pytest rewrites assertions, its introspection follows the message.
-        message = str(error).split("\nassert ")[0].strip()
+        message = text_of(error).split("\nassert ")[0].strip()
         return Outcome.FAILED, message or _last_line(error)
     if isinstance(error, pytest.skip.Exception):
-        return Outcome.NOT_OFFERED, str(error)
-    return Outcome.ERROR, _said(error)
+        return Outcome.NOT_OFFERED, text_of(error)
+    return Outcome.ERROR, said(error)
 
 
 def _where(error: BaseException) -> str:
@@ -211,8 +230,3 @@ def _last_line(error: BaseException) -> str:
     """The line of code that raised, for an assertion without a message."""
     frames = traceback.extract_tb(error.__traceback__)
     return (frames[-1].line or "") if frames else ""
-
-
-def _said(error: BaseException) -> str:
-    text = str(error).strip()
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

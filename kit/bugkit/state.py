@@ -56,7 +56,10 @@ class State:
 
     def restored(self) -> bool:
         """Put back what can be put back, and tell whether nothing else has changed."""
-        self.restore()
+        try:
+            self.restore()
+        except Exception:  # the folder is gone, or a function that puts something back
+            return False
         sys.path[:] = self.path
         return threading.active_count() <= self.threads and _identities() == self.identities
 

@@ -9,7 +9,7 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -19,7 +19,7 @@ from types import CodeType, ModuleType
 from .catalogue import Bug, load_bug, slug_of
 from .files import read_text
 from .places import CORRECT, MUTANTS, shown
-from .problems import Problem, nearest
+from .problems import Problem, nearest, said
 
 
 class Kind(StrEnum):
@@ -146,8 +146,7 @@ def load(subject: Subject) -> ModuleType:
         return ModuleType(subject.id)
     name = f"bugkit_subject_{hashlib.sha256(subject.id.encode()).hexdigest()[:12]}"
     if subject.kind is not Kind.FILE:
-        layers = [CORRECT] if subject.bug is None else [subject.path, CORRECT]
-        return _load_overlay(name, layers)
+        return _load_overlay(name, subject.bug)
     if subject.path.name == "__init__.py":
         return _load_package(subject.path.parent)
     # As if it had been started as a script: files beside it can be imported.
@@ -155,26 +154,14 @@ def load(subject: Subject) -> ModuleType:
     return _execute(name, subject.path)
 
 
-def forget(subject: Subject, before: Set[str]) -> None:
-    """Drop the modules that a file brought along, which were not there `before`: a neighbour of
-    the next file may have the same name."""
-    if subject.kind is not Kind.FILE:
-        return
-    folder = subject.path.parent
-    for name in set(sys.modules) - before:
-        file = Path(getattr(sys.modules[name], "__file__", None) or "/")
-        if file.is_relative_to(folder) and "site-packages" not in file.parts:
-            del sys.modules[name]
-
-
-def _load_overlay(package: str, layers: Sequence[Path]) -> ModuleType:
-    """A package whose modules are taken from the first folder that has them."""
+def _load_overlay(package: str, bug: Bug | None) -> ModuleType:
+    """The correct GPT as a package of this name, with the one module that the bug changes."""
     for name in [n for n in sys.modules if n == package or n.startswith(f"{package}.")]:
         del sys.modules[name]
-    finder = _OverlayFinder(package, layers)
+    finder = _OverlayFinder(package, bug)
     sys.meta_path.insert(0, finder)
     try:
-        return _execute(package, _first(layers, "__init__"), [str(layers[-1])])
+        return _execute(package, finder.file("__init__"), [str(CORRECT)])
     finally:
         sys.meta_path.remove(finder)
 
@@ -199,26 +186,27 @@ def _execute(name: str, path: Path, search: list[str] | None = None) -> ModuleTy
 
 
 class _OverlayFinder(importlib.abc.MetaPathFinder):
-    def __init__(self, package: str, layers: Sequence[Path]) -> None:
+    def __init__(self, package: str, bug: Bug | None) -> None:
         self.prefix = f"{package}."
-        self.layers = layers
+        self.bug = bug
 
     def find_spec(
         self, fullname: str, _path: object = None, _target: object = None
     ) -> importlib.machinery.ModuleSpec | None:
         if not fullname.startswith(self.prefix):
             return None
-        file = _first(self.layers, fullname.removeprefix(self.prefix))
+        file = self.file(fullname.removeprefix(self.prefix))
         loader = _FreshLoader(fullname, str(file))
         return importlib.util.spec_from_file_location(fullname, file, loader=loader)
 
-
-def _first(layers: Sequence[Path], module: str) -> Path:
-    for folder in layers:
-        file = folder / f"{module}.py"
-        if file.is_file():
-            return file
-    raise ModuleNotFoundError(f"the correct GPT has no module {module}")
+    def file(self, module: str) -> Path:
+        """Where the module is. What else lies in the bug's folder is no part of the mutant."""
+        if self.bug and self.bug.file == f"{module}.py":
+            return self.bug.module
+        file = CORRECT / f"{module}.py"
+        if not file.is_file():
+            raise ModuleNotFoundError(f"the correct GPT has no module {module}")
+        return file
 
 
 class _FreshLoader(importlib.machinery.SourceFileLoader):
@@ -239,8 +227,10 @@ def _compiled(path: str, source: bytes) -> CodeType:
 def import_fault(subject: Subject, error: BaseException) -> str:
     """Why the subject cannot be imported, in one sentence without a traceback."""
     if isinstance(error, SyntaxError):
-        where = shown(subject.path) if subject.kind is Kind.FILE else error.filename
-        return f"syntax error in line {error.lineno} of {where}: {error.msg}"
+        # Not always in the subject itself: it may stand in what it imports.
+        where = shown(Path(error.filename)) if error.filename else shown(subject.path)
+        line = f"line {error.lineno} of " if error.lineno else ""
+        return f"syntax error in {line}{where}: {error.msg}"
     if isinstance(error, SystemExit):
         return (
             f"calls sys.exit({error.code!r}) when imported; "
@@ -254,5 +244,4 @@ def import_fault(subject: Subject, error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [f for f in frames if Path(f.filename).is_relative_to(subject.path.parent)]
     line = f"line {theirs[-1].lineno} of {Path(theirs[-1].filename).name}: " if theirs else ""
-    said = str(error).strip()
-    return f"cannot be imported: {line}{type(error).__name__}{f': {said}' if said else ''}"
+    return f"cannot be imported: {line}{said(error)}"

@@ -56,11 +56,16 @@ class Suite:
             raise Problem(f"two detectors are called {twice}; rename one of them")
         keys = _keys([*items, *deselected])
         self.detectors = tuple(_detector(item, keys[item.name], digests) for item in self.items)
+        every = "".join(detector.digest for detector in self.detectors)
+        self.digest = hashlib.sha256(every.encode()).hexdigest()
+        """Names the detectors and their order by content."""
 
 
 def with_suite(select: str, use: Callable[[Suite], None]) -> None:
     """Collect the detectors that `select` names (pytest's -k syntax) and call `use` with them,
     inside the running pytest session."""
+    if not __debug__:
+        raise Problem("without assertions no test can fail: unset PYTHONOPTIMIZE, start without -O")
     session = _Session(use)
     arguments = [*ARGUMENTS, str(DETECTORS)]
     if select:
@@ -72,6 +77,8 @@ def with_suite(select: str, use: Callable[[Suite], None]) -> None:
         raise session.raised
     if session.faults:
         raise Problem("the detectors cannot be collected:\n" + "\n".join(session.faults))
+    if code == pytest.ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
     if code == pytest.ExitCode.NO_TESTS_COLLECTED:
         raise Problem(
             f"no detector matches {select!r}; name keys or words of tests, such as 'F1 or softmax'"

@@ -5,12 +5,14 @@ import json
 import multiprocessing
 import os
 import signal
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from .matrix import Cell
 from .runner import LOADING, Job, run_job, run_job_in_new_process
 from .subject import Subject
 from .suite import Suite
@@ -24,6 +26,8 @@ START_UP = 60.0
 RECORD_LIMIT = 16 * 1024 * 1024
 """Bytes of one record; a longer one is not ours."""
 
+READ = 1024 * 1024
+"""Bytes that are taken from a pipe at a time."""
 
 NOT_STARTED = -1
 """The number of the row before the first."""
@@ -35,8 +39,8 @@ class Isolation(StrEnum):
     SUBJECT = "subject"
     """A fork each."""
     CHUNK = "chunk"
-    """A fork for several mutants, with the controls once more at its end; if anything leaked
-    from one row to another, all are run again, a fork each."""
+    """A fork for several mutants, with the controls once more at its end; if they do not hold, or
+    anything else is out of the ordinary, all are run again, a fork each."""
     PROCESS = "process"
     """A new Python each."""
 
@@ -60,18 +64,19 @@ class Worker:
         isolate: Isolation,
         timeout: float,
         memory: int,
+        others: Sequence["Worker"] = (),
     ) -> None:
-        self.job_rows = list(rows)
-        self.rows = list(rows)
-        """Rows that are not finished; the first is being run."""
-        self.controlled = isolate is Isolation.CHUNK and len(rows) > 1
+        self.rows = tuple(rows)
+        self.finished: list[list[Cell]] = []
+        """Rows that a shared process has finished: they count once the controls at its end hold."""
         job = Job(
             subjects=tuple(row.subject for row in rows),
             cells=tuple(row.cells for row in rows),
             memory=memory,
-            control=self.controlled,
+            suite=suite.digest,
         )
         self.pipe, writer = multiprocessing.Pipe(duplex=False)
+        self.received = b""
         new_process = isolate is Isolation.PROCESS
         context: Any = multiprocessing.get_context("spawn" if new_process else "fork")
         self.place: Place = context.RawArray("i", [NOT_STARTED, LOADING])
@@ -80,36 +85,57 @@ class Worker:
         common = (job, writer, self.place)
         self.process = context.Process(
             target=run_job_in_new_process if new_process else _run_forked,
-            args=(select, *common) if new_process else (self.pipe, suite, *common),
+            args=(select, *common)
+            if new_process
+            else ([self.pipe, *(other.pipe for other in others)], suite, *common),
             daemon=True,
         )
         self.process.start()
         writer.close()
         self.deadline = time.monotonic() + (START_UP if new_process else timeout)
 
-    def records(self) -> Iterator[list[Any]]:
-        """What has arrived. Raises EOFError when the worker is gone."""
-        while self.pipe.poll():
-            yield json.loads(self.pipe.recv_bytes(RECORD_LIMIT))
-            if self.pipe.closed:
-                return
-        if not self.process.is_alive() and not self.pipe.poll():
+    @property
+    def shared(self) -> bool:
+        """Whether one subject could leave something behind for the next."""
+        return len(self.rows) > 1
+
+    def records(self) -> list[list[Any]]:
+        """What has arrived since the last look. Raises EOFError when the worker is gone."""
+        if not self.pipe.poll():
+            if self.process.is_alive() or self.pipe.poll():
+                return []
             raise EOFError
+        self.received += self._read()
+        *lines, self.received = self.received.split(b"\n")
+        if len(self.received) > RECORD_LIMIT:
+            raise ValueError("a record without an end")
+        return [json.loads(line) for line in lines]
+
+    def _read(self) -> bytes:
+        if sys.platform == "win32":  # there a pipe gives whole messages
+            return self.pipe.recv_bytes(RECORD_LIMIT)
+        # Whatever is there and no more: to wait for the rest of a record is to wait for a stranger.
+        part = os.read(self.pipe.fileno(), READ)
+        if not part:
+            raise EOFError
+        return part
 
     def late(self) -> bool:
         """Whether it has been at one place for too long."""
-        now = time.monotonic()
-        if (place := tuple(self.place)) != self.seen:
-            self.seen = place
-            self.deadline = now + self.timeout
-        return now > self.deadline
+        if self.moved():
+            self.deadline = time.monotonic() + self.timeout
+        return time.monotonic() > self.deadline
+
+    def moved(self) -> bool:
+        """Whether it has gone on since the last look."""
+        before, self.seen = self.seen, tuple(self.place)
+        return self.seen != before
 
     @property
     def position(self) -> int:
-        """The cell of the first row that it is at, or LOADING."""
-        done = len(self.job_rows) - len(self.rows)
-        number, position = self.place
-        return position if number == done else LOADING
+        """The cell that it was last seen at, or LOADING."""
+        _, position = self.seen
+        return int(position)
 
     def epitaph(self) -> str:
         """How the process ended."""
@@ -134,6 +160,7 @@ class Worker:
         self.pipe.close()
 
 
-def _run_forked(reader: Any, suite: Suite, job: Job, writer: Any, place: "Place") -> None:
-    reader.close()
+def _run_forked(readers: list[Any], suite: Suite, job: Job, writer: Any, place: "Place") -> None:
+    for reader in readers:  # what others say is not for this one to hear
+        reader.close()
     run_job(suite, job, writer, place)

@@ -13,7 +13,7 @@ from bugkit.build import build
 from bugkit.catalogue import Bug, load_bug, load_catalogue
 from bugkit.places import CORRECT, MUTANTS
 from bugkit.problems import Problem
-from bugkit.subject import CORRECT_SUBJECT, Kind, Subject, find_subject, forget, load, subject_of
+from bugkit.subject import CORRECT_SUBJECT, Kind, Subject, find_subject, load, subject_of
 
 MakeBug = Callable[..., Path]
 
@@ -376,34 +376,6 @@ def test_a_package_is_loaded_even_if_its_name_is_taken() -> None:
     import json
 
     assert json.loads("[1]") == [1]
-
-
-def gelu_of_one_among_many(name: str) -> object:
-    """What a worker does with a subject when others follow."""
-    modules, path = frozenset(sys.modules), list(sys.path)
-    subject = find_subject(name, {})
-    result = load(subject).gelu(0)
-    forget(subject, modules)
-    sys.path[:] = path
-    return result
-
-
-def test_two_packages_of_one_name_stay_apart() -> None:
-    results = []
-    for number in (1, 2, 3):
-        write(f"{number}/my_gpt/__init__.py", "from .parts import gelu\n")
-        write(f"{number}/my_gpt/parts.py", f"def gelu(x):\n    return {number}\n")
-        results.append(gelu_of_one_among_many(f"{number}/my_gpt"))
-    assert results == [1, 2, 3]
-
-
-def test_two_files_with_neighbours_of_one_name_stay_apart() -> None:
-    results = []
-    for number in (1, 2):
-        write(f"{number}/gpt.py", "from parts_of_mine import gelu\n")
-        write(f"{number}/parts_of_mine.py", f"def gelu(x):\n    return {number}\n")
-        results.append(gelu_of_one_among_many(f"{number}/gpt.py"))
-    assert results == [1, 2]
 
 
 def test_an_adapter_may_import_the_model_beside_it() -> None:
