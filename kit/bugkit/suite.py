@@ -223,4 +223,5 @@ class _Digests:
 
 
 def _is_helper(path: Path) -> bool:
-    return not path.name.startswith("test_") and "__pycache__" not in path.parts
+    parts = path.relative_to(DETECTORS).parts
+    return not path.name.startswith("test_") and not any(p.startswith((".", "__py")) for p in parts)

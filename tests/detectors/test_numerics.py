@@ -56,25 +56,23 @@ def test_batch_rows_do_not_mix(gpt: "GPT") -> None:
     cases.assert_same(together, alone, "logits in a batch against alone", cases.LOGITS)
 
 
-def test_every_parameter_matters(gpt: "GPT") -> None:
-    """Every parameter array moves the logits, and so does every block.
+def test_every_bias_gain_and_block_matters(gpt: "GPT") -> None:
+    """Every bias, every gain and every block moves the logits.
 
-    What moves nothing is not used: a bias that is never added, a block that is never run.
+    They are easy to forget, since a model without them still learns: a bias that is never added, a
+    block that is never run.
     """
     cfg, params = cases.model(gpt, n_layers=1)
     before = cases.logits_of(gpt, params, cfg, cases.tokens())
-    places = [("the model", params, name) for name in ("wte", "wpe")]
-    places += [("ln_f", params["ln_f"], name) for name in params["ln_f"]]
+    vectors = [(f"ln_f {name}", params["ln_f"], name) for name in params["ln_f"]]
     for part, arrays in params["blocks"][0].items():
-        places += [(f"{part} of a block", arrays, name) for name in arrays]
-    for where, arrays, name in places:
+        vectors += [(f"{part} {name}", arrays, name) for name in arrays if arrays[name].ndim == 1]
+    for what, arrays, name in vectors:
         saved = arrays[name]
-        arrays[name] = saved + np.linspace(-1.0, 1.0, saved.shape[-1])
+        arrays[name] = saved + np.linspace(-1.0, 1.0, saved.size)
         after = cases.logits_of(gpt, params, cfg, cases.tokens())
         arrays[name] = saved
-        cases.assert_changed(
-            before, after, f"{name} in {where} was changed, but no logit moved: it is not used"
-        )
+        cases.assert_changed(before, after, f"{what} was changed, but no logit moved")
     cfg, params = cases.model(gpt, n_layers=2)
     before = cases.logits_of(gpt, params, cfg, cases.tokens())
     params["blocks"].reverse()

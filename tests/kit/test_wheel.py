@@ -40,7 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_the_data_and_no_tests_of_the_tool(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert not [n for n in names if "__pycache__" in n or n.endswith(".pyc")]
+    assert not [n for n in names if "__pycache__" in n or n.endswith(".pyc") or "/." in n]
     assert not [n for n in names if n.startswith(("tests/", "kit/", "bugkit/tests"))]
     expected = ["correct/attention.py", "detectors/cases.py", "detectors/recorded_logits.json"]
     expected += ["templates/matrix.html", "templates/adapters/nanogpt.py", "py.typed"]
