@@ -19,8 +19,16 @@ VERSION = 1
 
 
 def as_json(matrix: Matrix) -> str:
-    """One object: subjects, detectors, a record for each cell, and the summary."""
-    return json.dumps(_storable(to_dict(matrix)), indent=1, ensure_ascii=False) + "\n"
+    """One object: subjects, detectors, a record for each cell, and the summary; a line each."""
+    sections = []
+    for key, value in _storable(to_dict(matrix)).items():
+        if isinstance(value, list):
+            lines = [json.dumps(record, ensure_ascii=False) for record in value]
+            text = "[\n  " + ",\n  ".join(lines) + "\n ]"
+        else:
+            text = json.dumps(value, ensure_ascii=False)
+        sections.append(f" {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(sections) + "\n}\n"
 
 
 def to_dict(matrix: Matrix) -> dict[str, Any]:
