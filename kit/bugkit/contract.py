@@ -55,7 +55,7 @@ class Offer:
             pytest.skip(f"{name} is not offered{near.replace(';', ',')}")
 
         def call_subject(*args: Any, **kwargs: Any) -> Any:
-            return value(*_copied(args), **_copied(kwargs))
+            return _copied(value(*_copied(args), **_copied(kwargs)))
 
         return call_subject
 
@@ -71,7 +71,8 @@ def raised_by_subject(error: BaseException) -> bool:
 
 
 def _copied(tree: Any) -> Any:
-    """The same tree with arrays of its own, so that a subject cannot change its caller's."""
+    """The same tree with arrays of its own, so that neither side can change the other's: a subject
+    may write every result into one buffer."""
     # This runs before every call, over a whole tree of parameters: commonest first.
     kind = type(tree)
     if kind is np.ndarray:

@@ -21,7 +21,7 @@ def test_tied_head_reads_the_embedding(gpt: "GPT") -> None:
     token_ids = np.array([[3, 1, 4, 5, 9, 2, 6]])
     word = 8
     before = cases.logits_of(gpt, params, cfg, token_ids)
-    doubled = {**params, "wte": params["wte"].copy()}
+    doubled = {**params, "wte": np.array(params["wte"])}
     doubled["wte"][word] *= 2.0
     after = cases.logits_of(gpt, doubled, cfg, token_ids)
     expected = before.copy()
