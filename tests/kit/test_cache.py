@@ -37,6 +37,20 @@ def test_a_changed_mutant_is_not_answered_from_the_cache(cache: CellCache, tmp_p
     assert cache.read(subject) == {}
 
 
+def test_what_was_edited_while_it_ran_is_not_remembered(cache: CellCache, tmp_path: Path) -> None:
+    folder = tmp_path / "post_norm"
+    shutil.copytree(MUTANTS / "post_norm", folder)
+    subject = subject_of(load_bug(folder))
+    assert cache.read(subject) == {}
+    module = folder / "block.py"
+    old = module.read_text(encoding="utf-8")
+    module.write_text(old + "\n# changed\n", encoding="utf-8")
+    cache.write(subject, {detector("d"): PASSED})
+    assert cache.read(subject) == {}
+    module.write_text(old, encoding="utf-8")
+    assert cache.read(subject) == {}
+
+
 def test_a_stranger_is_never_cached(cache: CellCache, tmp_path: Path) -> None:
     # What it imports from elsewhere may change without notice.
     subject = Subject("my_gpt.py", Kind.FILE, "my_gpt.py", tmp_path / "my_gpt.py")

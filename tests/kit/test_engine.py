@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,9 +17,10 @@ import pytest
 from bugkit.catalogue import load_catalogue
 from bugkit.engine import ControlFailed, Options, run
 from bugkit.matrix import Matrix, Outcome, Status
+from bugkit.places import DETECTORS
 from bugkit.problems import Problem
 from bugkit.subject import CORRECT_SUBJECT, Kind, Subject, find_subject, subject_of
-from bugkit.worker import Isolation
+from bugkit.worker import Isolation, Worker
 
 DEADLINE = 2.0
 """Seconds a cell may take here: the slowest takes hundredths, even on a busy machine."""
@@ -152,6 +154,60 @@ def test_a_hostile_import_is_labelled_in_every_cell_with_one_reason(
     assert matrix.status(hostile) is Status.INVALID
 
 
+def test_an_exception_that_cannot_be_told_is_an_error(
+    subject: Callable[[str, str], Subject],
+) -> None:
+    body = "class E(Exception):\n    def __str__(self): return 1 / 0\ndef gelu(x): raise E\n"
+    matrix = run([mute := subject("mute", body)], options(select="gelu"))
+    assert set(outcomes(matrix, mute).values()) == {Outcome.ERROR}
+
+
+@FORKS
+def test_half_a_record_does_not_hold_up_the_run(subject: Callable[[str, str], Subject]) -> None:
+    free = os.dup(0)  # what is opened from here on is the engine's
+    os.close(free)
+    body = (
+        f"def gelu(x):\n    import contextlib, os\n    for fd in range({free}, 64):\n"
+        "        with contextlib.suppress(OSError): os.write(fd, b'[')\n    while True: pass\n"
+    )
+    matrix = run([chatty := subject("chatty", body)], options(select=FEW))
+    row = outcomes(matrix, chatty)
+    assert row.pop("test_gelu_is_the_tanh_form") is Outcome.TIMEOUT
+    assert set(row.values()) == {Outcome.PASSED}
+
+
+@FORKS
+def test_memory_that_is_used_up_costs_its_own_cell(subject: Callable[[str, str], Subject]) -> None:
+    body = (
+        "import numpy\nhoard = []\nright_norm = layer_norm\n"
+        "def softmax(x, axis=-1):\n    while True: hoard.append(numpy.ones(2**17))\n"
+        "def layer_norm(*a, **k):\n    numpy.ones(2**21)\n    return right_norm(*a, **k)\n"
+    )
+    chosen = replace(options(select="softmax_survives or layer_norm"), memory=200)
+    row = outcomes(matrix := run([greedy := subject("greedy", body)], chosen), greedy)
+    assert row.pop("test_softmax_survives_large_scores") is Outcome.OUT_OF_MEMORY
+    assert set(row.values()) == {Outcome.PASSED}, matrix.row(greedy)
+
+
+@FORKS
+def test_a_cell_is_late_by_its_own_time_and_not_by_what_came_after(
+    subject: Callable[[str, str], Subject], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on a busy machine: between the look at the clock and the end of the worker, it goes on.
+    kill = Worker.kill
+
+    def kill_late(worker: Worker) -> None:
+        time.sleep(0.3)
+        kill(worker)
+
+    monkeypatch.setattr(Worker, "kill", kill_late)
+    body = "import time\ndef gelu(x):\n    time.sleep(1.1)\n    return right_gelu(x)\n"
+    chosen = replace(options(select="gelu or switch_off or softmax"), timeout=1.0)
+    row = outcomes(run([slow := subject("slow", body)], chosen), slow)
+    assert row.pop("test_gelu_is_the_tanh_form") is Outcome.TIMEOUT
+    assert set(row.values()) == {Outcome.PASSED}
+
+
 CHANGES = {
     "NumPy's error state": "import numpy; numpy.seterr(all='raise')",
     "the random state": "import numpy, random; numpy.random.seed(3); random.seed(3)",
@@ -180,6 +236,47 @@ def test_no_change_of_the_process_reaches_another_row(
     for row in (rows[0], rows[2]):
         assert set(outcomes(matrix, row).values()) == {Outcome.PASSED}
     assert len(matrix.row(rows[1])) == 3
+
+
+LEAVINGS = {
+    "a change that nobody looks for, and a crash": (
+        "import sys\nfor name, module in list(sys.modules.items()):\n"
+        "    if name.endswith('.cases'): module.ROUNDING['float64'] = -1.0\n",
+        "def gelu(x):\n    import os; os._exit(0)\n",
+    ),
+    "a change by a module that cannot be imported": ("np.tanh = np.sin\n1 / 0\n", ""),
+    "memory": ("hoard = np.ones(100 * 2**17)\n", "np.ones(50 * 2**17)\n"),
+}
+
+
+@FORKS
+@pytest.mark.parametrize("name", LEAVINGS)
+def test_nothing_that_a_mutant_leaves_is_charged_to_another(
+    name: str, mutant: Callable[[str, str], Subject]
+) -> None:
+    first, last = LEAVINGS[name]
+    rows = [mutant("first", first), mutant("between", ""), mutant("last", last)]
+    chosen = replace(options(Isolation.CHUNK, jobs=1), memory=130)
+    apart = replace(chosen, isolate=Isolation.SUBJECT)
+    assert facts(run(rows, chosen)) == facts(matrix := run(rows, apart))
+    assert set(outcomes(matrix, rows[1]).values()) == {Outcome.PASSED}
+
+
+def test_two_subjects_of_one_name_are_not_mixed_up(
+    subject: Callable[[str, str], Subject], mutant: Callable[[str, str], Subject]
+) -> None:
+    twin = replace(mutant("twin", ""), id=subject("twin", "").id)
+    with pytest.raises(Problem, match=r"two subjects are called .*twin\.py"):
+        run([subject("twin", ""), twin], options(select=FEW))
+
+
+def test_a_file_may_be_called_like_a_control(
+    subject: Callable[[str, str], Subject],
+) -> None:
+    blank = replace(subject("blank", "gelu = softmax\n"), id="blank")
+    assert outcomes(run([blank], options(select="gelu")), blank) == {
+        "test_gelu_is_the_tanh_form": Outcome.FAILED
+    }
 
 
 def whole_matrix(folder: Path, *arguments: str) -> dict[str, Any]:
@@ -285,6 +382,50 @@ def test_a_detector_that_is_wrong_about_a_control_stops_the_run(
     monkeypatch.setattr("bugkit.suite.DETECTORS", suite)
     with pytest.raises(ControlFailed, match=said):
         run([CORRECT_SUBJECT], options())
+
+
+def test_what_a_control_once_did_is_not_remembered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    suite = tmp_path / "suite_of_one"
+    suite.mkdir()
+    (suite / "__init__.py").write_text('FAMILIES = ("one", "backstop")\n', encoding="utf-8")
+    body = "def test_one(gpt):\n    import os\n    gpt.gelu\n    assert 'WELL' in os.environ\n"
+    (suite / "test_one.py").write_text(body, encoding="utf-8")
+    monkeypatch.setattr("bugkit.suite.DETECTORS", suite)
+    monkeypatch.setenv("BUGKIT_CACHE_DIR", str(tmp_path / "cells"))
+    remembering = replace(options(), cache=True)
+    with pytest.raises(ControlFailed):
+        run([CORRECT_SUBJECT], remembering)
+    monkeypatch.setenv("WELL", "yes")
+    assert run([CORRECT_SUBJECT], remembering).status(CORRECT_SUBJECT) is Status.GREEN
+
+
+@FORKS
+def test_an_interrupt_during_the_controls_stops_the_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    suite = tmp_path / "suite_interrupted"
+    suite.mkdir()
+    (suite / "__init__.py").write_text('FAMILIES = ("one", "backstop")\n', encoding="utf-8")
+    body = "def test_one(gpt):\n    raise KeyboardInterrupt\n"
+    (suite / "test_one.py").write_text(body, encoding="utf-8")
+    monkeypatch.setattr("bugkit.suite.DETECTORS", suite)
+    with pytest.raises(KeyboardInterrupt):
+        run([CORRECT_SUBJECT], options())
+
+
+def test_detectors_that_change_meanwhile_stop_a_run_in_new_processes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # The new process collects the real ones.
+    changed = tmp_path / "changed_detectors"
+    shutil.copytree(DETECTORS, changed, ignore=shutil.ignore_patterns("__pycache__"))
+    cases = changed / "cases.py"
+    cases.write_text(cases.read_text(encoding="utf-8") + "\nMORE = 1\n", encoding="utf-8")
+    monkeypatch.setattr("bugkit.suite.DETECTORS", changed)
+    with pytest.raises(Problem, match="the detectors have changed"):
+        run([CORRECT_SUBJECT], options(Isolation.PROCESS, select="gelu"))
 
 
 @pytest.mark.parametrize("bad", ["and", "test_gelu(", "a b"])
