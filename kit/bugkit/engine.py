@@ -32,8 +32,8 @@ as one more row."""
 PATIENCE = 3
 """Cells of one subject that may take the whole timeout; what hangs so often hangs everywhere."""
 
-IMPATIENT = 1.0
-"""Seconds for each cell after that."""
+IMPATIENCE = 5
+"""Which part of the timeout each cell gets after that: a fifth."""
 
 HEARTBEAT = 0.1
 """Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
@@ -199,13 +199,13 @@ class _Run:
         """How many cells are neither known nor held back."""
         rows = [row for waiting in self.queue for row in waiting]
         rows += [row for w in self.workers for row in w.rows[len(w.finished) :]]
-        return sum(len(row.cells) for row in rows)
+        return sum(len(row.cells) for row in rows) - sum(w.told for w in self.workers)
 
     def _start(self, rows: list[Row]) -> Worker:
         options = self.options
         memory = options.memory * 1024 * 1024
         hung = self.timeouts[rows[0].subject] >= PATIENCE
-        timeout = min(options.timeout, IMPATIENT) if hung else options.timeout
+        timeout = options.timeout / IMPATIENCE if hung else options.timeout
         select, isolate = options.select, options.isolate
         return Worker(self.suite, select, rows, isolate, timeout, memory, self.workers)
 
@@ -237,15 +237,20 @@ class _Run:
             (told,) = values
             row = worker.rows[len(worker.finished)]
             cells = [Cell(Outcome(o), str(m)[:MESSAGE_LIMIT], float(s)) for o, m, s in told]
-            least = len(row.cells) if worker.shared else 1
-            if not least <= len(cells) <= len(row.cells):
+            left = row.cells[worker.told :]
+            least = len(left) if worker.shared else 1
+            if not least <= len(cells) <= len(left):
                 raise ValueError("not the cells that were asked for")
             if worker.shared:
                 worker.finished.append(cells)
                 return
-            self._store(row, cells)
+            self._store(Row(row.subject, left), cells)
+            worker.told += len(cells)
+            rest = left[len(cells) :]
+            if rest and cells[-1].outcome is not Outcome.OUT_OF_MEMORY:
+                return  # more will come
             self._end(worker)
-            if rest := row.cells[len(cells) :]:
+            if rest:
                 self.queue.appendleft([Row(row.subject, rest)])
         else:
             raise ValueError("an unknown record")
@@ -261,10 +266,10 @@ class _Run:
             cell = Cell(outcome, f"when imported: {message}")
             self._store(row, [cell] * len(row.cells))
             return
-        # The cells before it are known to the dead alone; they are run again.
-        lost = row.cells[worker.position]
+        lost = row.cells[max(worker.position, worker.told)]
         self._store(Row(row.subject, (lost,)), [Cell(outcome, message)])
-        if rest := tuple(index for index in row.cells if index != lost):
+        # The cells before it that were not told of are known to the dead alone; they run again.
+        if rest := tuple(index for index in row.cells[worker.told :] if index != lost):
             self.queue.appendleft([Row(row.subject, rest)])
 
     def _apart(self, worker: Worker) -> None:

@@ -39,6 +39,10 @@ MESSAGE_LIMIT = 2000
 """Characters of a failure message that are kept."""
 
 
+TELL = 0.1
+"""Seconds after which a process tells what it has found so far. What is not told is run again if
+the process is lost."""
+
 if TYPE_CHECKING:
     from ctypes import Array, c_int
 
@@ -65,14 +69,15 @@ class Job:
 def run_job(suite: Suite, job: Job, pipe: Connection, place: "Place") -> None:
     """Run every row of the job. Sends records, as JSON:
 
-    ["row", [[outcome, message, seconds], ...]] for each subject; a row that ends early ends with
-    the cell that used up the memory
+    ["row", [[outcome, message, seconds], ...]] for each subject; where it is the only one, as many
+    of these as it takes to tell of slow cells in time, the last of which may end early, with a cell
+    that used up the memory
     ["control", holds] where there are several subjects: at the end, or as soon as one has left
     something behind
     ["changed"] and nothing else, if the detectors are not those that the parent has
 
-    A record a row, not a cell: a cell takes less time than telling of it. Where the process is, the
-    parent sees in `place`, whatever happens to the process.
+    A record a row, not a cell: most cells take less time than telling of them. Where the process
+    is, the parent sees in `place`, whatever happens to the process.
     """
     _settle(job.memory)
     if suite.digest != job.suite:
@@ -82,15 +87,25 @@ def run_job(suite: Suite, job: Job, pipe: Connection, place: "Place") -> None:
     state = State.now() if shared else None
     for number, (subject, indices) in enumerate(zip(job.subjects, job.cells, strict=True)):
         place[:] = [number, LOADING]
-        row = _row(suite, subject, indices, place)
-        exhausted = row[-1].outcome is Outcome.OUT_OF_MEMORY
-        if state and (exhausted or not state.restored()):
+        row: list[Cell] = []
+        begun = time.monotonic()
+        for cell in _row(suite, subject, indices, place):
+            row.append(cell)
+            if not shared and time.monotonic() - begun > TELL:
+                _tell(pipe, row)
+                row, begun = [], time.monotonic()
+        if state and (row[-1].outcome is Outcome.OUT_OF_MEMORY or not state.restored()):
             _send(pipe, "control", False)
             return
-        _send(pipe, "row", [(cell.outcome, cell.message, cell.seconds) for cell in row])
+        if row:
+            _tell(pipe, row)
     if shared:
         place[:] = [len(job.subjects), LOADING]
         _send(pipe, "control", _controls_hold(suite))
+
+
+def _tell(pipe: Connection, row: Sequence[Cell]) -> None:
+    _send(pipe, "row", [(cell.outcome, cell.message, cell.seconds) for cell in row])
 
 
 def _send(pipe: Connection, *record: Any) -> None:
@@ -102,21 +117,23 @@ def _send(pipe: Connection, *record: Any) -> None:
         line = line[os.write(pipe.fileno(), line) :]
 
 
-def _row(suite: Suite, subject: Subject, indices: Sequence[int], place: "Place") -> list[Cell]:
+def _row(suite: Suite, subject: Subject, indices: Sequence[int], place: "Place") -> Iterator[Cell]:
     try:
         offer = Offer(load(subject))
     except MemoryError:
         message = "needs more than --memory when imported"
-        return [Cell(Outcome.OUT_OF_MEMORY, message)] * len(indices)
+        yield from [Cell(Outcome.OUT_OF_MEMORY, message)] * len(indices)
+        return
     except BaseException as error:
-        return [Cell(Outcome.ERROR, import_fault(subject, error)[:MESSAGE_LIMIT])] * len(indices)
-    row: list[Cell] = []
+        message = import_fault(subject, error)[:MESSAGE_LIMIT]
+        yield from [Cell(Outcome.ERROR, message)] * len(indices)
+        return
     for position, (index, following) in enumerate(with_next(indices)):
         place[1] = position
-        row.append(run_cell(suite, index, offer, following))
-        if row[-1].outcome is Outcome.OUT_OF_MEMORY:
-            break  # what holds the memory may hold it still
-    return row
+        cell = run_cell(suite, index, offer, following)
+        yield cell
+        if cell.outcome is Outcome.OUT_OF_MEMORY:
+            return  # what holds the memory may hold it still
 
 
 def with_next(indices: Sequence[int]) -> Iterator[tuple[int, int | None]]:

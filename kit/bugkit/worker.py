@@ -69,6 +69,8 @@ class Worker:
         self.rows = tuple(rows)
         self.finished: list[list[Cell]] = []
         """Rows that a shared process has finished: they count once the controls at its end hold."""
+        self.told = 0
+        """How many cells the process of a single subject has told of: they count at once."""
         job = Job(
             subjects=tuple(row.subject for row in rows),
             cells=tuple(row.cells for row in rows),

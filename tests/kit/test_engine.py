@@ -208,6 +208,22 @@ def test_a_cell_is_late_by_its_own_time_and_not_by_what_came_after(
     assert set(row.values()) == {Outcome.PASSED}
 
 
+def test_slow_cells_that_are_finished_are_not_run_again(
+    subject: Callable[[str, str], Subject], tmp_path: Path
+) -> None:
+    calls = tmp_path / "calls"
+    body = (
+        "import time\nright_norm = layer_norm\n"
+        "def gelu(x):\n    while True: pass\n"
+        f"def layer_norm(*a, **k):\n    time.sleep(0.2)\n    open({str(calls)!r}, 'a').write('.')\n"
+        "    return right_norm(*a, **k)\n"
+    )
+    row = outcomes(run([slow := subject("slow", body)], options(select="layer_norm or gelu")), slow)
+    assert row.pop("test_gelu_is_the_tanh_form") is Outcome.TIMEOUT
+    assert set(row.values()) == {Outcome.PASSED}
+    assert len(calls.read_text()) == 5  # one each, and two for a comparison
+
+
 CHANGES = {
     "NumPy's error state": "import numpy; numpy.seterr(all='raise')",
     "the random state": "import numpy, random; numpy.random.seed(3); random.seed(3)",
