@@ -35,6 +35,7 @@ def explain(
     place = subject.id if subject.kind is Kind.CORRECT else str(subject.path)
     command = [
         sys.executable,
+        "-P",  # what lies in the working directory is not what pytest means by its name
         "-m",
         "pytest",
         detector.node,

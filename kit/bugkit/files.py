@@ -28,11 +28,12 @@ def write_text(path: Path, text: str) -> None:
     temporary = None
     try:
         data = text.encode("utf-8")
-        path = path.resolve()  # the target of a link, not the link
-        # A pipe or a device takes the text as it comes: there is no old file to save.
+        # A pipe or a device takes the text as it comes: there is no old file to save. Asked before
+        # links are followed: that of /dev/stdout may lead to a pipe, which has no path.
         if path.exists() and not path.is_file():
             path.write_bytes(data)
             return
+        path = path.resolve()  # the target of a link, not the link
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)

@@ -7,9 +7,10 @@ import contextlib
 import importlib.util
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
-from . import edits, splice
+from . import catalogue, edits, splice
 from .cache import cache_folder
 from .catalogue import Bug
 from .edits import mutate
@@ -44,7 +45,8 @@ def _digest(bug: Bug) -> str:
 @cache
 def _tools() -> bytes:
     """The code that makes modules: with another one, nothing is known."""
-    return b"".join(Path(module.__file__ or "").read_bytes() for module in (edits, splice))
+    sources = [Path(module.__file__ or "").read_bytes() for module in (catalogue, edits, splice)]
+    return b"".join([version("ast-grep-py").encode(), *sources])
 
 
 @cache

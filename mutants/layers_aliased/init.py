@@ -14,7 +14,9 @@ The tree:
     ln_f     g (C,)  b (C,)    the norm before the head
     w_lm     (C, V)            a head of its own, only in an untied model
 
-Source: Radford et al. 2019 (GPT-2): normal, standard deviation 0.02; biases zero, gains one.
+Sources: Radford et al. 2018, "Improving language understanding by generative pre-training" (GPT),
+section 4.1: normal, standard deviation 0.02; biases zero and gains one as in the code of GPT-2.
+Not taken from GPT-2: its smaller position embedding, and residual weights scaled down with depth.
 """
 
 from typing import Any
