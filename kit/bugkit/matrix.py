@@ -175,6 +175,10 @@ def broken_promises(matrix: Matrix) -> list[str]:
         elif subject.bug.innocent:
             if failed := [d.id for d in matrix.failed(subject)]:
                 broken.append(f"{subject.id}: is innocent, yet accused by {', '.join(failed)}")
+        elif not subject.bug.killed_by and len(matrix.detectors) < len(matrix.suite):
+            broken.append(
+                f"{subject.id}: promises no killer; run all detectors to see who kills it"
+            )
         elif not subject.bug.killed_by and not killers:
             broken.append(
                 f"{subject.id}: no property fails; if the two programs are equivalent, set "
