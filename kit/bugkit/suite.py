@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from .matrix import Detector
-from .places import DETECTORS, PACKAGE
+from .places import DETECTORS, PACKAGE, shown
 from .problems import Problem
 
 ARGUMENTS = (
@@ -219,6 +219,8 @@ class _Digests:
                 test: hashlib.sha256(f"{common}\n{text}".encode()).hexdigest()
                 for test, text in tests.items()
             }
+        if name not in self.files[path]:
+            raise Problem(f"{shown(path)}: {name} is no function at the top of its file")
         return self.files[path][name]
 
 

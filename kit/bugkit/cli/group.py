@@ -32,7 +32,9 @@ class Group(click.Group):
         except OSError as error:
             if error.errno == errno.EPIPE:  # the reader has seen enough
                 raise
-            code, said = exits.WRONG_USE, f"cannot write: {reason(error)}"
+            what = "cannot write" if error.errno == errno.ENOSPC else error.filename
+            said = f"{what or 'the system refuses'}: {reason(error)}"
+            code = exits.WRONG_USE
         click.echo(f"bugkit: {said}", err=True)
         return ctx.exit(code)
 
