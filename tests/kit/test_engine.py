@@ -197,11 +197,11 @@ def test_a_cell_is_late_by_its_own_time_and_not_by_what_came_after(
     kill = Worker.kill
 
     def kill_late(worker: Worker) -> None:
-        time.sleep(0.3)
+        time.sleep(1.0)
         kill(worker)
 
     monkeypatch.setattr(Worker, "kill", kill_late)
-    body = "import time\ndef gelu(x):\n    time.sleep(1.1)\n    return right_gelu(x)\n"
+    body = "import time\ndef gelu(x):\n    time.sleep(1.5)\n    return right_gelu(x)\n"
     chosen = replace(options(select="gelu or switch_off or softmax"), timeout=1.0)
     row = outcomes(run([slow := subject("slow", body)], chosen), slow)
     assert row.pop("test_gelu_is_the_tanh_form") is Outcome.TIMEOUT
