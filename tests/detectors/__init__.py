@@ -15,6 +15,17 @@ FAMILIES = (
     "residual",
     "head",
     "init",
+    "rotary",
+    "groups",
+    "loss",
+    "gradients",
+    "dropout",
+    "optimizer",
+    "training",
+    "sampling",
+    "cache",
+    "data",
+    "checkpoint",
     "backstop",
 )
 """The test files, most fundamental first: who fails an early one need not look at later ones."""

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 SIZES = {"vocab_size": 11, "d_model": 15, "n_layers": 2, "n_heads": 3, "max_seq_len": 13}
 B, T = 2, 7
+CHOICES = ("tie_word_embeddings", "dropout", "n_kv_heads", "rotary", "rope_theta")
+"""What a configuration may ask for; not every implementation knows all of it."""
+
+MODERN = {"d_model": 24, "n_heads": 6, "n_kv_heads": 2, "rotary": True}
+"""Rotary positions and grouped queries: D = 4, and three query heads share a key."""
+
 STEPS = (0, 2, T - 2)
 """Positions where a change is tried: the first, one inside, and the last that has a successor."""
 
@@ -32,14 +38,17 @@ SEED = 1
 green; the statistics of attention's scores may change their mind about a few mutants."""
 
 
-def config(gpt: "GPT", **changes: int) -> Any:
-    """A configuration of the usual sizes, with changes."""
-    return gpt.GPTConfig(**{**SIZES, **changes})
+def config(gpt: "GPT", **changes: Any) -> Any:
+    """A configuration of the usual sizes, with changes; skips where a choice is not offered."""
+    with optional(*CHOICES):
+        return gpt.GPTConfig(**{**SIZES, **changes})
 
 
-def model(gpt: "GPT", **changes: int) -> tuple[Any, dict[str, Any]]:
+def model(gpt: "GPT", **changes: Any) -> tuple[Any, dict[str, Any]]:
     """A configuration and random parameters for it, which are the caller's to change."""
-    return config(gpt, **changes), copied(_parameters(**{**SIZES, **changes}))
+    wanted = {**SIZES, **changes}
+    shapes = {name: wanted[name] for name in wanted if name not in ("dropout", "rope_theta")}
+    return config(gpt, **changes), copied(_parameters(**shapes))
 
 
 def copied(tree: Any) -> Any:
@@ -53,12 +62,19 @@ def copied(tree: Any) -> Any:
 
 @cache
 def _parameters(
-    vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_seq_len: int
+    vocab_size: int,
+    d_model: int,
+    n_layers: int,
+    n_heads: int,
+    max_seq_len: int,
+    tie_word_embeddings: bool = True,
+    n_kv_heads: int | None = None,
+    rotary: bool = False,
 ) -> dict[str, Any]:
-    """Random parameters of a tied model: every array is filled, and none with small numbers."""
-    del n_heads  # the heads share the same arrays
+    """Random parameters: every array is filled, and none with small numbers."""
     rng = np.random.default_rng(SEED)
     C = d_model
+    qkv = C + 2 * (n_kv_heads or n_heads) * (C // n_heads)
 
     def matrix(rows: int, columns: int) -> np.ndarray:
         return rng.normal(0.0, rows**-0.5, (rows, columns))
@@ -73,8 +89,8 @@ def _parameters(
         {
             "ln1": norm(),
             "attn": {
-                "w_qkv": matrix(C, 3 * C),
-                "b_qkv": bias(3 * C),
+                "w_qkv": matrix(C, qkv),
+                "b_qkv": bias(qkv),
                 "w_o": matrix(C, C),
                 "b_o": bias(C),
             },
@@ -88,12 +104,17 @@ def _parameters(
         }
         for _ in range(n_layers)
     ]
-    return {
+    params = {
         "wte": rng.normal(0.0, 1.0, (vocab_size, C)),
         "wpe": rng.normal(0.0, 1.0, (max_seq_len, C)),
         "blocks": blocks,
         "ln_f": norm(),
     }
+    if rotary:
+        del params["wpe"]
+    if not tie_word_embeddings:
+        params["w_lm"] = matrix(C, vocab_size)
+    return params
 
 
 def tokens(rows: int = B, length: int = T, vocab_size: int = SIZES["vocab_size"]) -> np.ndarray:
@@ -164,14 +185,15 @@ def maps_of(
 
 
 @contextmanager
-def optional(argument: str) -> Iterator[None]:
-    """Skips the detector if the function that is called does not know this argument."""
+def optional(*arguments: str) -> Iterator[None]:
+    """Skips the detector if the function that is called does not know one of these arguments."""
     try:
         yield
     except TypeError as error:
-        if f"'{argument}'" not in str(error):
-            raise
-        pytest.skip(f"{argument} is not offered")
+        for argument in arguments:
+            if f"'{argument}'" in str(error):
+                pytest.skip(f"{argument} is not offered")
+        raise
 
 
 def visible(T: int) -> np.ndarray:
@@ -222,6 +244,15 @@ def precision(x: np.ndarray) -> str:
 def place(index: Any, axes: tuple[str, ...]) -> str:
     """An index in words: batch 0, position 3."""
     return ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True))
+
+
+def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    """Every array of a tree with its path, such as blocks.0.attn.w_o."""
+    if not isinstance(tree, dict | list):
+        yield path, np.asarray(tree)
+        return
+    for key, branch in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        yield from leaves(branch, f"{path}.{key}" if path else str(key))
 
 
 LOGITS = ("batch row", "position", "word")

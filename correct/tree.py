@@ -1,0 +1,37 @@
+"""Trees of dictionaries, lists and arrays: parameters, gradients, the optimiser's memory."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+
+def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    """Every array with its path, such as "blocks.0.attn.w_o"."""
+    if not isinstance(tree, dict | list):
+        yield path, tree
+        return
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    for key, branch in items:
+        yield from leaves(branch, f"{path}.{key}" if path else str(key))
+
+
+def map_tree(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """A tree of the same shape: the function of each array, and of its counterparts."""
+    if isinstance(tree, dict):
+        return {key: map_tree(function, tree[key], *[o[key] for o in others]) for key in tree}
+    if isinstance(tree, list):
+        return [map_tree(function, *branches) for branches in zip(tree, *others, strict=True)]
+    return function(tree, *others)
+
+
+def map_paths(function: Callable[[str, np.ndarray], Any], tree: Any, path: str = "") -> Any:
+    """A tree of the same shape: the function of each path and its array."""
+    if isinstance(tree, dict | list):
+        items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+        mapped = {
+            key: map_paths(function, branch, f"{path}.{key}" if path else str(key))
+            for key, branch in items
+        }
+        return mapped if isinstance(tree, dict) else list(mapped.values())
+    return function(path, tree)
