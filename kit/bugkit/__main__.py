@@ -1,6 +1,7 @@
 """The entry point: settles what must be settled before NumPy is imported."""
 
 import os
+import sys
 
 # The matrices are tiny: a pool of BLAS threads only costs, and a pool does not survive a fork.
 for _library in ("OPENBLAS", "OMP", "MKL", "NUMEXPR", "VECLIB_MAXIMUM"):
@@ -9,8 +10,12 @@ for _library in ("OPENBLAS", "OMP", "MKL", "NUMEXPR", "VECLIB_MAXIMUM"):
 
 def main() -> None:
     """Run the command line."""
-    from .cli import cli
+    try:
+        from .cli import cli
+    except KeyboardInterrupt:
+        from .exits import STOPPED
 
+        sys.exit(STOPPED)
     cli(prog_name="bugkit")
 
 

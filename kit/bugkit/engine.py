@@ -20,10 +20,10 @@ from .cache import CellCache
 from .contract import Offer
 from .matrix import Cell, Detector, Matrix, Outcome
 from .problems import Problem
-from .runner import CONTROLS, LOADING, MESSAGE_LIMIT, run_cell, with_next
+from .runner import CONTROLS, LOADING, MESSAGE_LIMIT, Row, run_cell, with_next
 from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, load
 from .suite import Suite, with_suite
-from .worker import Isolation, Row, Worker
+from .worker import Isolation, Worker
 
 CHUNK = 25
 """Mutants that share a worker in chunk mode. Each chunk ends with the controls, which cost as much
@@ -33,7 +33,8 @@ PATIENCE = 3
 """Cells of one subject that may take the whole timeout; what hangs so often hangs everywhere."""
 
 IMPATIENCE = 5
-"""Which part of the timeout each cell gets after that: a fifth."""
+"""Which part of the timeout each cell gets after that: a fifth, but never less than this many times
+what the slowest cell took that the subject did finish."""
 
 HEARTBEAT = 0.1
 """Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
@@ -204,10 +205,17 @@ class _Run:
     def _start(self, rows: list[Row]) -> Worker:
         options = self.options
         memory = options.memory * 1024 * 1024
-        hung = self.timeouts[rows[0].subject] >= PATIENCE
-        timeout = options.timeout / IMPATIENCE if hung else options.timeout
+        timeout = self._timeout(rows[0].subject)
         select, isolate = options.select, options.isolate
         return Worker(self.suite, select, rows, isolate, timeout, memory, self.workers)
+
+    def _timeout(self, subject: Subject) -> float:
+        """Seconds for each cell of the subject that is still to be run."""
+        whole = self.options.timeout
+        if self.timeouts[subject] < PATIENCE:
+            return whole
+        slowest = max((cell.seconds for cell in self.cells[subject].values()), default=0.0)
+        return min(whole, max(whole / IMPATIENCE, IMPATIENCE * slowest))
 
     def _listen(self) -> None:
         connection.wait([w.pipe for w in self.workers], min(HEARTBEAT, self.options.timeout / 4))

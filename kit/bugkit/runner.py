@@ -54,12 +54,19 @@ LOADING = -1
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """Cells of one subject that are still to be run."""
+
+    subject: Subject
+    cells: tuple[int, ...]
+    """Indices of the detectors."""
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """Some rows to run in one process."""
 
-    subjects: tuple[Subject, ...]
-    cells: tuple[tuple[int, ...], ...]
-    """For each subject the indices of the detectors to run."""
+    rows: tuple[Row, ...]
     memory: int
     """How many bytes a subject may take."""
     suite: str
@@ -83,29 +90,29 @@ def run_job(suite: Suite, job: Job, pipe: Connection, place: "Place") -> None:
     if suite.digest != job.suite:
         _send(pipe, "changed")
         return
-    shared = len(job.subjects) > 1
+    shared = len(job.rows) > 1
     state = State.now() if shared else None
-    for number, (subject, indices) in enumerate(zip(job.subjects, job.cells, strict=True)):
+    for number, row in enumerate(job.rows):
         place[:] = [number, LOADING]
-        row: list[Cell] = []
+        found: list[Cell] = []
         begun = time.monotonic()
-        for cell in _row(suite, subject, indices, place):
-            row.append(cell)
+        for cell in _cells(suite, row, place):
+            found.append(cell)
             if not shared and time.monotonic() - begun > TELL:
-                _tell(pipe, row)
-                row, begun = [], time.monotonic()
-        if state and (row[-1].outcome is Outcome.OUT_OF_MEMORY or not state.restored()):
+                _tell(pipe, found)
+                found, begun = [], time.monotonic()
+        if state and (found[-1].outcome is Outcome.OUT_OF_MEMORY or not state.restored()):
             _send(pipe, "control", False)
             return
-        if row:
-            _tell(pipe, row)
+        if found:
+            _tell(pipe, found)
     if shared:
-        place[:] = [len(job.subjects), LOADING]
+        place[:] = [len(job.rows), LOADING]
         _send(pipe, "control", _controls_hold(suite))
 
 
-def _tell(pipe: Connection, row: Sequence[Cell]) -> None:
-    _send(pipe, "row", [(cell.outcome, cell.message, cell.seconds) for cell in row])
+def _tell(pipe: Connection, cells: Sequence[Cell]) -> None:
+    _send(pipe, "row", [(cell.outcome, cell.message, cell.seconds) for cell in cells])
 
 
 def _send(pipe: Connection, *record: Any) -> None:
@@ -117,18 +124,18 @@ def _send(pipe: Connection, *record: Any) -> None:
         line = line[os.write(pipe.fileno(), line) :]
 
 
-def _row(suite: Suite, subject: Subject, indices: Sequence[int], place: "Place") -> Iterator[Cell]:
+def _cells(suite: Suite, row: Row, place: "Place") -> Iterator[Cell]:
     try:
-        offer = Offer(load(subject))
+        offer = Offer(load(row.subject))
     except MemoryError:
         message = "needs more than --memory when imported"
-        yield from [Cell(Outcome.OUT_OF_MEMORY, message)] * len(indices)
+        yield from [Cell(Outcome.OUT_OF_MEMORY, message)] * len(row.cells)
         return
     except BaseException as error:
-        message = import_fault(subject, error)[:MESSAGE_LIMIT]
-        yield from [Cell(Outcome.ERROR, message)] * len(indices)
+        message = import_fault(row.subject, error)[:MESSAGE_LIMIT]
+        yield from [Cell(Outcome.ERROR, message)] * len(row.cells)
         return
-    for position, (index, following) in enumerate(with_next(indices)):
+    for position, (index, following) in enumerate(with_next(row.cells)):
         place[1] = position
         cell = run_cell(suite, index, offer, following)
         yield cell

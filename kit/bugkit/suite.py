@@ -210,6 +210,11 @@ class _Digests:
             tests, rest = {}, []
             for node in ast.parse(source).body:
                 text = ast.unparse(node)
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("test_"):
+                    raise Problem(
+                        f"{shown(path)}, line {node.lineno}: takes something from another file of "
+                        f"detectors; put what several share into a file of its own"
+                    )
                 if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
                     tests[node.name] = text
                 else:

@@ -8,13 +8,11 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from .matrix import Cell
-from .runner import LOADING, Job, run_job, run_job_in_new_process
-from .subject import Subject
+from .runner import LOADING, Job, Row, run_job, run_job_in_new_process
 from .suite import Suite
 
 if TYPE_CHECKING:
@@ -45,14 +43,6 @@ class Isolation(StrEnum):
     """A new Python each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Cells of one subject that are still to be run."""
-
-    subject: Subject
-    cells: tuple[int, ...]
-
-
 class Worker:
     """The parent's side of one worker process."""
 
@@ -71,12 +61,7 @@ class Worker:
         """Rows that a shared process has finished: they count once the controls at its end hold."""
         self.told = 0
         """How many cells the process of a single subject has told of: they count at once."""
-        job = Job(
-            subjects=tuple(row.subject for row in rows),
-            cells=tuple(row.cells for row in rows),
-            memory=memory,
-            suite=suite.digest,
-        )
+        job = Job(self.rows, memory, suite.digest)
         self.pipe, writer = multiprocessing.Pipe(duplex=False)
         self.received = b""
         new_process = isolate is Isolation.PROCESS

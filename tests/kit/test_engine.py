@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bugkit.catalogue import load_catalogue
-from bugkit.engine import ControlFailed, Options, run
+from bugkit.engine import PATIENCE, ControlFailed, Options, run
 from bugkit.matrix import Matrix, Outcome, Status
 from bugkit.places import DETECTORS
 from bugkit.problems import Problem
@@ -222,6 +222,27 @@ def test_slow_cells_that_are_finished_are_not_run_again(
     assert row.pop("test_gelu_is_the_tanh_form") is Outcome.TIMEOUT
     assert set(row.values()) == {Outcome.PASSED}
     assert len(calls.read_text()) == 5  # one each, and two for a comparison
+
+
+@FORKS
+def test_after_three_hangs_what_is_slow_still_has_its_time(
+    subject: Callable[[str, str], Subject],
+) -> None:
+    body = (
+        "import time\nright_norm = layer_norm\n"
+        "def softmax(*a, **k):\n    while True: pass\n"
+        "def gpt_forward(*a, **k):\n    while True: pass\n"
+        "def layer_norm(*a, **k):\n    time.sleep(0.25)\n    return right_norm(*a, **k)\n"
+        "def gelu(x):\n    time.sleep(0.5)\n    return right_gelu(x)\n"
+    )
+    chosen = replace(
+        options(select="softmax_survives or normalises_the_last or layer_norm or causal or gelu"),
+        timeout=2.0,
+    )
+    matrix = run([slow := subject("slow", body)], chosen)
+    row = outcomes(matrix, slow)
+    assert sum(outcome is Outcome.TIMEOUT for outcome in row.values()) >= PATIENCE
+    assert row["test_gelu_is_the_tanh_form"] is Outcome.PASSED, matrix.row(slow)
 
 
 CHANGES = {

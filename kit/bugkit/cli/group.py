@@ -17,6 +17,13 @@ from ..problems import Problem, nearest, reason
 class Group(click.Group):
     """Turns a Problem into one message and an exit code."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the command line; who stops it here is told as later."""
+        try:
+            return super().make_context(*args, **kwargs)
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(exits.STOPPED) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         from ..engine import ControlFailed
