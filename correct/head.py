@@ -24,7 +24,7 @@ def head_backward(
 ) -> tuple[np.ndarray, dict[str, Any]]:  # [B, T, V], [B, T, C] -> [B, T, C]
     """Gradients of the stream, and of the norm and the matrix in use, under their names."""
     normed = layer_norm(x, **params["ln_f"])
-    dw = np.einsum("btc,btv->cv", normed, dout, optimize=True)
+    dw = np.tensordot(normed, dout, axes=([0, 1], [0, 1]))
     if "w_lm" in params:
         dnormed, grads = dout @ params["w_lm"].T, {"w_lm": dw}
     else:
