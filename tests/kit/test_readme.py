@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 
 import click
 import pytest
@@ -52,6 +53,16 @@ def test_every_command_and_option_explains_itself() -> None:
 def test_every_outcome_is_named() -> None:
     for outcome in Outcome:
         assert f"`{outcome}`" in README
+
+
+def test_the_example_prints_what_the_readme_says() -> None:
+    example = re.search(r"^```python\n(.*?)^```\n.*?^```\n(.*?)^```\n", README, re.M | re.S)
+    assert example
+    program, printed = example.groups()
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == printed
 
 
 def test_the_top_level_holds_what_it_should() -> None:
