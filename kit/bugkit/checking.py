@@ -12,8 +12,9 @@ import click
 from . import exits
 from .catalogue import Bug
 from .diagnosis import Diagnosis, diagnose, same_numbers
-from .engine import Options, run
+from .engine import run
 from .matrix import Matrix, Status, broken_promises
+from .options import Options
 from .report import FILE_FORMATS
 from .report.story import as_story
 from .report.table import as_table

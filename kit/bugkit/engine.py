@@ -8,17 +8,15 @@ given.
 """
 
 import gc
-import os
-import sys
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from multiprocessing import connection, get_all_start_methods
 from typing import Any
 
 from .cache import CellCache
 from .contract import Offer
 from .matrix import Cell, Detector, Matrix, Outcome
+from .options import Options
 from .problems import Problem
 from .runner import CONTROLS, LOADING, MESSAGE_LIMIT, Row, run_cell, with_next
 from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, load
@@ -39,33 +37,6 @@ what the slowest cell took that the subject did finish."""
 HEARTBEAT = 0.1
 """Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
 at once, unless it left a child that holds it open."""
-
-
-DEFAULT_ISOLATION = Isolation.CHUNK if sys.platform == "linux" else Isolation.PROCESS
-"""Forks of a warm process where that is safe, else new processes."""
-
-
-def _cores() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to run."""
-
-    select: str = ""
-    """Which detectors, in pytest's -k syntax; empty for all."""
-    jobs: int = field(default_factory=_cores)
-    isolate: Isolation = DEFAULT_ISOLATION
-    timeout: float = 5.0
-    """Seconds that one cell, or an import, may take. The slowest cell of the correct GPT takes
-    a few hundredths."""
-    memory: int = 1024
-    """MiB that a subject may take beyond what the kit itself has (Linux)."""
-    cache: bool = True
 
 
 class ControlFailed(Problem):

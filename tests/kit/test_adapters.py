@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bugkit.engine import Options, run
+from bugkit.engine import run
 from bugkit.matrix import Matrix, Outcome, Status
+from bugkit.options import Options
 from bugkit.places import TEMPLATES
 from bugkit.subject import Subject, find_subject
 

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from bugkit.catalogue import load_catalogue
-from bugkit.engine import PATIENCE, ControlFailed, Options, run
+from bugkit.engine import PATIENCE, ControlFailed, run
 from bugkit.matrix import Matrix, Outcome, Status
+from bugkit.options import Options
 from bugkit.places import DETECTORS
 from bugkit.problems import Problem
 from bugkit.subject import CORRECT_SUBJECT, Kind, Subject, find_subject, subject_of

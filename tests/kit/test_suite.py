@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from bugkit.catalogue import load_catalogue
-from bugkit.engine import Options, run
+from bugkit.engine import run
 from bugkit.matrix import Detector, broken_promises
+from bugkit.options import Options
 from bugkit.places import DETECTORS
 from bugkit.problems import Problem
 from bugkit.subject import CORRECT_SUBJECT, subject_of

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from bugkit.catalogue import Bug, Teach, load_catalogue
-from bugkit.engine import Options, run
+from bugkit.engine import run
 from bugkit.matrix import Cell, Detector, Matrix, Outcome
+from bugkit.options import Options
 from bugkit.subject import CORRECT_SUBJECT, Kind, Subject, find_subject, subject_of
 
 MESSAGE_LIMIT = 2000

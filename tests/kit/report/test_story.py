@@ -11,8 +11,9 @@ import pytest
 
 from bugkit.catalogue import Bug
 from bugkit.diagnosis import Diagnosis, diagnose
-from bugkit.engine import Options, run
+from bugkit.engine import run
 from bugkit.matrix import Matrix, Outcome
+from bugkit.options import Options
 from bugkit.report.story import MIN_WIDTH, as_story
 from bugkit.subject import Kind, find_subject
 
