@@ -91,7 +91,8 @@ def project_backward(
 def attention_weights(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     """How much each query takes from each key, [B, H, T, D], [B, H, S, D] -> [B, H, T, S]."""
     scores = q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[-1])
-    hidden = np.where(future(*scores.shape[-2:]), -np.inf, 0.0).astype(scores.dtype)
+    T, S = scores.shape[-2:]
+    hidden = np.triu(np.full((T, S), -np.inf, dtype=scores.dtype), k=1 + S - T)
     return softmax(scores + hidden)
 
 

@@ -4,7 +4,6 @@ Source: Vaswani et al. 2017, section 3.2, equation 1, and section 3.2.3 for the 
 query heads that share keys and values as in Ainslie et al. 2023, arXiv:2305.13245.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -99,7 +98,7 @@ def attention_weights_backward(
 ) -> tuple[np.ndarray, np.ndarray]:  # -> [B, H, T, D], [B, H, T, D]
     """Gradients of queries and keys; hidden scores are constants and pass nothing on."""
     dscores = softmax_backward(dweights, weights)
-    dscores = np.where(future(*dscores.shape[-2:]), 0.0, dscores) / math.sqrt(q.shape[-1])
+    dscores = np.where(future(*dscores.shape[-2:]), 0.0, dscores) * q.shape[-1] ** -0.5
     return dscores @ k, np.swapaxes(dscores, -1, -2) @ q
 
 
