@@ -48,12 +48,23 @@ def without_statement(source: str, start: int, end: int) -> str:
     last = len(source) if last < 0 else last + 1
     if source[first:start].strip() or source[end:last].strip():
         raise Refused("an empty `replace` deletes a statement that stands alone on its lines")
-    result = source[:first] + source[last:]
+    result = _joined(source[:first], source[last:])
     marked = _parsed(source[:start] + _HERE + source[end:])
     tree = _Fill({_HERE: []}, statements_only=True).visit(marked)
     if not _same(_parsed(result), tree):
         raise Refused("an empty `replace` deletes a statement that stands alone on its lines")
     return result
+
+
+def _joined(before: str, after: str) -> str:
+    """Both texts; of the blank lines on the two sides of the cut only the longer run is kept."""
+    upper, lower = before.rstrip("\n"), after.lstrip("\n")
+    blank_above, blank_below = len(before) - len(upper) - 1, len(after) - len(lower)
+    if not lower:
+        return f"{upper}\n"
+    if blank_above < 1 or blank_below < 1:
+        return before + after
+    return upper + "\n" * (max(blank_above, blank_below) + 1) + lower
 
 
 def splice(source: str, start: int, end: int, template: str, captures: dict[str, Capture]) -> str:

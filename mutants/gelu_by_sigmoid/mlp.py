@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .linear import linear, linear_backward
+
 
 def gelu(x: np.ndarray) -> np.ndarray:  # [...] -> [...]
     """Gaussian error linear unit, tanh form."""
@@ -16,7 +18,26 @@ def gelu(x: np.ndarray) -> np.ndarray:  # [...] -> [...]
     return x / (1 + np.exp(-2 * inner))
 
 
+def gelu_backward(dout: np.ndarray, x: np.ndarray) -> np.ndarray:  # [...], [...] -> [...]
+    """Gradient of the input: the product rule, and the chain rule through tanh."""
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+    inner_slope = math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * x * x)
+    t = np.tanh(inner)
+    return dout * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner_slope)
+
+
 def mlp(x: np.ndarray, p: dict[str, Any]) -> np.ndarray:  # [B, T, C] -> [B, T, C]
     """Four times wider, through the nonlinearity, and back; every token by itself."""
-    hidden = gelu(x @ p["w1"] + p["b1"])
-    return hidden @ p["w2"] + p["b2"]
+    hidden = gelu(linear(x, p["w1"], p["b1"]))
+    return linear(hidden, p["w2"], p["b2"])
+
+
+def mlp_backward(
+    dout: np.ndarray, x: np.ndarray, p: dict[str, Any]
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:  # -> [B, T, C], and one gradient a parameter
+    """Gradients of the input and of the parameters."""
+    wide = linear(x, p["w1"], p["b1"])
+    dhidden, dw2, db2 = linear_backward(dout, gelu(wide), p["w2"])
+    dwide = gelu_backward(dhidden, wide)
+    dx, dw1, db1 = linear_backward(dwide, x, p["w1"])
+    return dx, {"w1": dw1, "b1": db1, "w2": dw2, "b2": db2}

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .linear import linear, linear_backward
+
 
 def gelu(x: np.ndarray) -> np.ndarray:  # [...] -> [...]
     """Gaussian error linear unit, tanh form."""
@@ -18,5 +20,15 @@ def gelu(x: np.ndarray) -> np.ndarray:  # [...] -> [...]
 
 def mlp(x: np.ndarray, p: dict[str, Any]) -> np.ndarray:  # [B, T, C] -> [B, T, C]
     """Four times wider, through the nonlinearity, and back; every token by itself."""
-    hidden = x @ p["w1"] + p["b1"]
-    return hidden @ p["w2"] + p["b2"]
+    hidden = linear(x, p["w1"], p["b1"])
+    return linear(hidden, p["w2"], p["b2"])
+
+
+def mlp_backward(
+    dout: np.ndarray, x: np.ndarray, p: dict[str, Any]
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:  # -> [B, T, C], and one gradient a parameter
+    """Gradients of the input and of the parameters."""
+    wide = linear(x, p["w1"], p["b1"])
+    dwide, dw2, db2 = linear_backward(dout, wide, p["w2"])
+    dx, dw1, db1 = linear_backward(dwide, x, p["w1"])
+    return dx, {"w1": dw1, "b1": db1, "w2": dw2, "b2": db2}

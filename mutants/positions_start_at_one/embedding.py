@@ -1,7 +1,7 @@
 """Token ids -> vectors.
 
 Attention by itself cannot tell one order of tokens from another, so each position adds a
-learned vector of its own.
+learned vector of its own, unless positions are rotary.
 
 Source: Vaswani et al. 2017, section 3.4 and 3.5; learned positions as in GPT-2, where the
 sum is not scaled.
@@ -14,11 +14,28 @@ import numpy as np
 from .config import GPTConfig
 
 
-def embed(params: dict[str, Any], token_ids: np.ndarray) -> np.ndarray:  # [B, T] -> [B, T, C]
-    """Token vector plus position vector."""
+def embed(
+    params: dict[str, Any], token_ids: np.ndarray, start: int = 0
+) -> np.ndarray:  # [B, T] -> [B, T, C]
+    """Token vector plus position vector, for tokens at the positions from `start` on."""
     tokens = params["wte"][token_ids]
-    positions = params["wpe"][1 : token_ids.shape[1] + 1]
+    if "wpe" not in params:
+        return tokens
+    positions = params["wpe"][start + 1 : start + token_ids.shape[1] + 1]
     return tokens + positions
+
+
+def embed_backward(
+    dout: np.ndarray, params: dict[str, Any], token_ids: np.ndarray
+) -> dict[str, np.ndarray]:  # [B, T, C] -> [V, C], [max_seq_len, C]
+    """Gradients of the tables. A token that occurs several times adds up what it gets."""
+    dwte = np.zeros_like(params["wte"])
+    np.add.at(dwte, token_ids, dout)
+    if "wpe" not in params:
+        return {"wte": dwte}
+    dwpe = np.zeros_like(params["wpe"])
+    dwpe[1 : token_ids.shape[1] + 1] = dout.sum(axis=0)
+    return {"wte": dwte, "wpe": dwpe}
 
 
 def check_token_ids(token_ids: np.ndarray, cfg: GPTConfig) -> None:

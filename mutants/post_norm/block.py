@@ -9,16 +9,53 @@ from typing import Any
 
 import numpy as np
 
-from .attention import causal_self_attention
-from .mlp import mlp
-from .norm import layer_norm
+from .attention import causal_self_attention, causal_self_attention_backward
+from .config import GPTConfig
+from .dropout import dropout
+from .mlp import mlp, mlp_backward
+from .norm import layer_norm, layer_norm_backward
 
 
 def block(
-    x: np.ndarray, p: dict[str, Any], n_heads: int
-) -> tuple[np.ndarray, np.ndarray]:  # [B, T, C] -> [B, T, C], [B, H, T, T]
-    """Read the stream twice, add to it twice. Returns the stream and the attention weights."""
-    attended, weights = causal_self_attention(x, p["attn"], n_heads)
-    x = layer_norm(x + attended, **p["ln1"])
-    x = layer_norm(x + mlp(x, p["mlp"]), **p["ln2"])
-    return x, weights
+    x: np.ndarray,
+    p: dict[str, Any],
+    cfg: GPTConfig,
+    masks: dict[str, Any],
+    past: dict[str, np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Read the stream twice, add to it twice, [B, T, C] -> [B, T, C].
+
+    Also returns the attention weights, and the keys and values of all tokens so far.
+    """
+    attended, weights, present = causal_self_attention(
+        x, p["attn"], cfg, masks["weights"], past=past
+    )
+    x = x + dropout(attended, masks["attended"])
+    x = layer_norm(x, **p["ln1"])
+    x = layer_norm(x + dropout(mlp(x, p["mlp"]), masks["mlp"]), **p["ln2"])
+    return x, weights, present
+
+
+def block_backward(
+    dout: np.ndarray, x: np.ndarray, p: dict[str, Any], cfg: GPTConfig, masks: dict[str, Any]
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Gradients of the stream [B, T, C] and of the parameters.
+
+    What lies between the two branches is computed again rather than kept.
+    """
+    attended, _, _ = causal_self_attention(x, p["attn"], cfg, masks["weights"])
+    middle = x + dropout(attended, masks["attended"])
+    middle_normed = layer_norm(middle, **p["ln1"])
+    last = middle_normed + dropout(mlp(middle_normed, p["mlp"]), masks["mlp"])
+
+    # At each sum the gradient goes both ways, and what comes back from both is added.
+    dout, dln2 = layer_norm_backward(dout, last, p["ln2"]["g"])
+    dbranch, dmlp = mlp_backward(dropout(dout, masks["mlp"]), middle_normed, p["mlp"])
+    dmiddle = dout + dbranch
+    dmiddle, dln1 = layer_norm_backward(dmiddle, middle, p["ln1"]["g"])
+
+    dattended = dropout(dmiddle, masks["attended"])
+    dbranch, dattn = causal_self_attention_backward(
+        dattended, x, p["attn"], cfg, mask=masks["weights"]
+    )
+    return dmiddle + dbranch, {"ln1": dln1, "attn": dattn, "ln2": dln2, "mlp": dmlp}

@@ -12,3 +12,14 @@ def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:  # [..., N] -> [..., N
     peak = np.max(x, axis=axis, keepdims=True)
     log_total = peak + np.log(np.sum(np.exp(x - peak), axis=axis, keepdims=True))
     return np.exp(x - log_total)
+
+
+def softmax_backward(
+    dout: np.ndarray, weights: np.ndarray, axis: int = -1
+) -> np.ndarray:  # [..., N], [..., N] -> [..., N]
+    """Gradient of the scores; `weights` is what softmax returned.
+
+    A score raises its own weight and lowers all others, since their sum is fixed.
+    """
+    shared = np.sum(dout * weights, axis=axis, keepdims=True)
+    return weights * (dout - shared)

@@ -3,10 +3,11 @@
 The tree:
 
     wte      (V, C)            token embedding, and the head as well unless w_lm exists
-    wpe      (max_seq_len, C)  position embedding
+    wpe      (max_seq_len, C)  position embedding, unless positions are rotary
     blocks   a list of
         ln1   g (C,)       b (C,)
-        attn  w_qkv (C, 3C)  b_qkv (3C,)   queries, keys, values, side by side
+        attn  w_qkv (C, 3C)  b_qkv (3C,)   queries, keys, values, side by side; with K heads
+                                           of keys and values, C + 2KD columns for 3C
               w_o (C, C)     b_o (C,)
         ln2   g (C,)       b (C,)
         mlp   w1 (C, 4C)     b1 (4C,)
@@ -16,7 +17,7 @@ The tree:
 
 Sources: Radford et al. 2018, "Improving language understanding by generative pre-training" (GPT),
 section 4.1: normal, standard deviation 0.02; biases zero and gains one as in the code of GPT-2.
-Not taken from GPT-2: its smaller position embedding, and residual weights scaled down with depth.
+Not taken from GPT-2: its smaller position embedding.
 """
 
 from typing import Any
@@ -35,38 +36,39 @@ def init_params(cfg: GPTConfig, seed: int = 0) -> dict[str, Any]:
     Each block's w_qkv, w_o, w1, w2; then wte; then wpe; then w_lm in an untied model.
     """
     rng = np.random.default_rng(seed)
-    C = cfg.d_model
 
     def normal(*shape: int) -> np.ndarray:
         return rng.normal(0.0, INIT_STD, shape)
 
-    blocks = [init_block(C, normal) for _ in range(cfg.n_layers)]
-    params = {
-        "wte": normal(cfg.vocab_size, C),
-        "wpe": normal(cfg.max_seq_len, C),
-        "blocks": blocks,
-        "ln_f": init_norm(C),
-    }
+    blocks = [init_block(cfg, normal) for _ in range(cfg.n_layers)]
+    params = {"wte": normal(cfg.vocab_size, cfg.d_model), "blocks": blocks}
+    if not cfg.rotary:
+        params["wpe"] = normal(cfg.max_seq_len, cfg.d_model)
+    params["ln_f"] = init_norm(cfg.d_model)
     if "w_lm" not in params:
-        params["w_lm"] = normal(C, cfg.vocab_size)
+        params["w_lm"] = normal(cfg.d_model, cfg.vocab_size)
     return params
 
 
-def init_block(C: int, normal: Any) -> dict[str, Any]:
+def init_block(cfg: GPTConfig, normal: Any) -> dict[str, Any]:
     """One block; `normal(*shape)` draws its weights."""
+    C = cfg.d_model
+    qkv = C + 2 * cfg.kv_heads * cfg.head_width
+    # Each of the 2 * n_layers branches adds to the variance of the stream.
+    branch = (2 * cfg.n_layers) ** -0.5 if cfg.scale_residual_init else 1.0
     return {
         "ln1": init_norm(C),
         "attn": {
-            "w_qkv": normal(C, 3 * C),
-            "b_qkv": np.zeros(3 * C),
-            "w_o": normal(C, C),
+            "w_qkv": normal(C, qkv),
+            "b_qkv": np.zeros(qkv),
+            "w_o": normal(C, C) * branch,
             "b_o": np.zeros(C),
         },
         "ln2": init_norm(C),
         "mlp": {
             "w1": normal(C, 4 * C),
             "b1": np.zeros(4 * C),
-            "w2": normal(4 * C, C),
+            "w2": normal(4 * C, C) * branch,
             "b2": np.zeros(C),
         },
     }
