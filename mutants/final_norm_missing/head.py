@@ -20,7 +20,7 @@ def head_backward(
     dout: np.ndarray, x: np.ndarray, params: dict[str, Any]
 ) -> tuple[np.ndarray, dict[str, Any]]:  # [B, T, V], [B, T, C] -> [B, T, C]
     """Gradients of the stream, and of the norm and the matrix in use, under their names."""
-    dw = np.einsum("btc,btv->cv", x, dout, optimize=True)
+    dw = np.tensordot(x, dout, axes=([0, 1], [0, 1]))
     if "w_lm" in params:
         dx, grads = dout @ params["w_lm"].T, {"w_lm": dw}
     else:
