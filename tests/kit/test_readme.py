@@ -1,12 +1,14 @@
 """The README and the layout: every command and option is documented, and nothing else is."""
 
 import re
+import statistics
 import subprocess
 import sys
 
 import click
 import pytest
 
+from bugkit.catalogue import COMPONENTS, load_catalogue
 from bugkit.cli import cli
 from bugkit.matrix import Outcome
 from bugkit.places import MUTANTS
@@ -63,6 +65,32 @@ def test_the_example_prints_what_the_readme_says() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == printed
+
+
+def test_the_catalogue_is_counted_right() -> None:
+    bugs = list(load_catalogue().values())
+    rows = []
+    for component in COMPONENTS:
+        those = [bug for bug in bugs if bug.component == component]
+        real = [bug for bug in those if not bug.innocent]
+        killers = [len(bug.killed_by) for bug in real]
+        levels = sorted({bug.level for bug in those})
+        rows.append(
+            f"| {component} | {', '.join(map(str, levels))} | {len(real)} | "
+            f"{len(those) - len(real)} | {statistics.median(killers):g} |"
+        )
+    real = [bug for bug in bugs if not bug.innocent]
+    middle = statistics.median(len(bug.killed_by) for bug in real)
+    rows.append(f"| **all** | | **{len(real)}** | **{len(bugs) - len(real)}** | **{middle:g}** |")
+    table = "\n".join(
+        [
+            "| component | level | bugs | innocents | detectors that catch a bug |",
+            "| --- | --- | --- | --- | --- |",
+            *rows,
+        ]
+    )
+    match = re.search(r"<!-- catalogue -->\n(.*?)\n<!-- end of catalogue -->", README, re.S)
+    assert match and match[1].strip() == table, f"the README should hold\n{table}"
 
 
 def test_the_top_level_holds_what_it_should() -> None:
