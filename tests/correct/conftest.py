@@ -29,6 +29,7 @@ def random_params() -> Callable[..., dict[str, Any]]:
     def random_params(cfg: Any, seed: int) -> dict[str, Any]:
         rng = np.random.default_rng(seed)
         V, C = cfg.vocab_size, cfg.d_model
+        qkv = C + 2 * (cfg.n_kv_heads or cfg.n_heads) * (C // cfg.n_heads)
 
         def weight(rows: int, columns: int) -> np.ndarray:
             # Outputs about as large as standardised inputs, so that nothing saturates: with much
@@ -48,8 +49,8 @@ def random_params() -> Callable[..., dict[str, Any]]:
                 {
                     "ln1": norm(),
                     "attn": {
-                        "w_qkv": weight(C, 3 * C),
-                        "b_qkv": vector(3 * C),
+                        "w_qkv": weight(C, qkv),
+                        "b_qkv": vector(qkv),
                         "w_o": weight(C, C),
                         "b_o": vector(C),
                     },
@@ -65,6 +66,8 @@ def random_params() -> Callable[..., dict[str, Any]]:
             ],
             "ln_f": norm(),
         }
+        if cfg.rotary:
+            del params["wpe"]
         if not cfg.tie_word_embeddings:
             params["w_lm"] = weight(C, V)
         return params

@@ -65,7 +65,7 @@ def test_the_reference_uses_no_code_of_the_model_and_no_arrays() -> None:
             imported |= {name.name for name in node.names}
         if isinstance(node, ast.ImportFrom):
             imported.add(f"{'.' * node.level}{node.module}")
-    assert imported == {"math", "typing"}
+    assert imported == {"cmath", "math", "typing"}
 
 
 @tied
@@ -98,6 +98,44 @@ def test_logits_and_maps_are_those_of_plain_python(
     logits, maps = correct.gpt_forward(params, cfg, token_ids, return_attn=True)
     assert_close(logits, np.array(expected_logits))
     assert_close(np.array(maps), np.array(expected_maps))
+
+
+@tied
+@pytest.mark.parametrize("theta", [None, 10000.0, 20.0], ids=["learned", "rotary", "turns fast"])
+@pytest.mark.parametrize("n_kv_heads", [1, 2, 3, 6])
+def test_rotary_positions_and_grouped_queries_are_those_of_plain_python(
+    naive: ModuleType,
+    random_params: RandomParams,
+    tied: bool,
+    theta: float | None,
+    n_kv_heads: int,
+) -> None:
+    rotary = {} if theta is None else {"rotary": True, "rope_theta": theta}
+    cfg = correct.GPTConfig(
+        7, 24, 2, 6, 9, tie_word_embeddings=tied, n_kv_heads=n_kv_heads, **rotary
+    )
+    token_ids = np.random.default_rng(SEED).integers(0, cfg.vocab_size, (2, 5))
+    params = random_params(cfg, SEED)
+    expected_logits, expected_maps = naive.forward(params, cfg.n_heads, token_ids, theta)
+    logits, maps = correct.gpt_forward(params, cfg, token_ids, return_attn=True)
+    assert_close(logits, np.array(expected_logits))
+    assert_close(np.array(maps), np.array(expected_maps))
+
+
+@pytest.mark.parametrize("start", [0, 1, 1000])
+@pytest.mark.parametrize("theta", [None, 500.0], ids=["default theta", "another"])
+def test_rotation_is_that_of_plain_python(
+    naive: ModuleType, start: int, theta: float | None
+) -> None:
+    x = np.random.default_rng(SEED).normal(size=(2, 3, 5, 6))
+    options = {} if theta is None else {"theta": theta}
+    got = correct.apply_rotary(x, start, **options)
+    expected = [
+        naive.turned(vector, start + place, theta or 10000.0)
+        for head in x.reshape(-1, 5, 6).tolist()
+        for place, vector in enumerate(head)
+    ]
+    assert_close(got, np.array(expected).reshape(x.shape))
 
 
 def test_scores_far_below_zero_are_those_of_plain_python(
