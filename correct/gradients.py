@@ -71,6 +71,11 @@ def accumulate_grads(
     """
     if micro_batch_size < 1:
         raise ValueError(f"micro_batch_size must be at least 1, got {micro_batch_size}")
+    token_ids, targets = np.asarray(token_ids), np.asarray(targets)
+    if targets.shape != token_ids.shape:
+        raise ValueError(
+            f"targets must have the shape {token_ids.shape} of token_ids, got shape {targets.shape}"
+        )
     B = len(token_ids)
     loss, grads = 0.0, map_tree(np.zeros_like, params)
     for i in range(0, B, micro_batch_size):
