@@ -2,7 +2,7 @@
 
 Patterns are those of ast-grep: code with holes. `$NAME` stands for one node, `$$$NAME` for any
 number. A pattern must match exactly once inside its function; text outside the match is kept
-byte for byte.
+byte for byte, but for blank lines around a deleted statement: two runs of them become one.
 """
 
 import textwrap

@@ -61,7 +61,7 @@ def _joined(before: str, after: str) -> str:
     upper, lower = before.rstrip("\n"), after.lstrip("\n")
     blank_above, blank_below = len(before) - len(upper) - 1, len(after) - len(lower)
     if not lower:
-        return f"{upper}\n"
+        return f"{upper}\n" if upper else ""
     if blank_above < 1 or blank_below < 1:
         return before + after
     return upper + "\n" * (max(blank_above, blank_below) + 1) + lower

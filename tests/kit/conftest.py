@@ -19,7 +19,7 @@ def bug_table() -> Callable[[], dict[str, Any]]:
             "level": 1,
             "difficulty": 2,
             "file": "norm.py",
-            "inside": "layer_norm",
+            "inside": "standardise",
             "edit": [
                 {
                     "find": "np.mean($X, axis=-1, keepdims=True)",

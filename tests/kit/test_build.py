@@ -20,7 +20,7 @@ NO_CHANGE = {"edit.0.replace": "np.mean($X, axis=-1, keepdims=True)"}
 NO_CODE = {"inside": None, "edit.0.find": "import numpy as np", "edit.0.replace": "return"}
 
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
-    "no match": (NO_MATCH, "edit 1 in norm.py, layer_norm: 'np.median($X)' matches 0 times"),
+    "no match": (NO_MATCH, "edit 1 in norm.py, standardise: 'np.median($X)' matches 0 times"),
     "a tell": (A_TELL, "the formatter would change it: "),
     "no change": (NO_CHANGE, "the edits change nothing"),
     "does not compile": (NO_CODE, "edit 1 in norm.py: "),

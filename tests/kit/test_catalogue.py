@@ -344,7 +344,7 @@ def test_a_bug_is_read_with_all_its_values(make_bug: MakeBug) -> None:
 def test_inside_holds_for_every_edit_that_has_none_of_its_own(make_bug: MakeBug) -> None:
     edits = [{"find": "a", "replace": ""}, {"find": "b", "replace": "", "inside": ""}]
     bug = load_bug(make_bug("means", {"edit": edits}))
-    assert [edit.inside for edit in bug.edits] == ["layer_norm", ""]
+    assert [edit.inside for edit in bug.edits] == ["standardise", ""]
 
 
 def test_without_inside_an_edit_is_one_of_the_module(make_bug: MakeBug) -> None:

@@ -157,7 +157,7 @@ def test_a_misspelt_key_names_file_and_key(course: Path) -> None:
     [
         ("$SCORES / math.sqrt(q.shape[-1])", "$SCORES / nothing", "matches 0 times"),
         ("$SCORES / math.sqrt(q.shape[-1])", "np", "times, not once"),
-        ('inside     = "causal_self_attention"', 'inside = "attend"', "there are 0 functions"),
+        ('inside     = "attention_weights"', 'inside = "attend"', "there are 0 functions"),
     ],
 )
 def test_an_edit_that_does_not_fit_names_bug_function_and_count(
@@ -279,7 +279,7 @@ def test_show_spoils_nothing_unless_asked_for() -> None:
         assert "@@" not in shown
     bug = load_catalogue()["post_norm"]
     assert bug.title in bugkit("show", "post-norm", "--key").stdout
-    assert "-    x = x + attended" in bugkit("show", "post_norm", "--diff").stdout
+    assert '-    normed = layer_norm(x, **p["ln1"])' in bugkit("show", "post_norm", "--diff").stdout
     source = (MUTANTS / "post_norm" / "block.py").read_text(encoding="utf-8")
     assert bugkit("show", "post_norm", "--source").stdout.strip() == source.strip()
     assert "Hint 2" in bugkit("show", "post_norm", "--hints", "2").stdout

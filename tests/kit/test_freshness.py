@@ -30,7 +30,7 @@ def test_a_changed_declaration_makes_the_module_stale(bug: Bug) -> None:
     assert is_current(bug)
     path = bug.folder / "bug.toml"
     text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("layer_norm(x + attended", "layer_norm(x - attended"))
+    path.write_text(text.replace("layer_norm(x + dropout", "layer_norm(x - dropout"))
     assert not is_current(load_bug(bug.folder))
 
 
