@@ -38,8 +38,8 @@ class Diagnosis:
 def diagnose(matrix: Matrix, subject: Subject, catalogue: Iterable[Bug]) -> Diagnosis:
     """Compare the failed properties with every bug's promise.
 
-    A bug fits exactly only if all its properties were judged on this subject; while anything
-    could not be judged for an error, nothing fits exactly.
+    Bugs are compared over the properties that this subject offers; of what was not selected nothing
+    is known, and while anything could not be judged for an error, nothing fits exactly.
     """
     failed = set(matrix.killers(subject))
     if not failed:
@@ -48,14 +48,19 @@ def diagnose(matrix: Matrix, subject: Subject, catalogue: Iterable[Bug]) -> Diag
     judged = {d.id for d, cell in row if cell.outcome in (Outcome.PASSED, Outcome.FAILED)}
     bugs = [bug for bug in catalogue if not bug.innocent]
     if not matrix.broken(subject):
-        whole = [bug for bug in bugs if set(bug.killed_by) <= judged]
-        if exact := tuple(bug for bug in whole if set(bug.killed_by) == failed):
+        run = {d.id for d, _ in row}
+        expected = {
+            bug: promised
+            for bug in bugs
+            if set(bug.killed_by) <= run and (promised := set(bug.killed_by) & judged)
+        }
+        if exact := tuple(bug for bug, promised in expected.items() if promised == failed):
             return Diagnosis(exact=exact)
-        parts = [bug for bug in whole if set(bug.killed_by) < failed]
+        parts = [bug for bug, promised in expected.items() if promised < failed]
         pairs = [
             (one, two)
             for one, two in itertools.combinations(parts, 2)
-            if set(one.killed_by) | set(two.killed_by) == failed
+            if expected[one] | expected[two] == failed
         ]
         if pairs:
             return Diagnosis(pairs=tuple(pairs[:SHOWN]))
