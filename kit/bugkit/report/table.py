@@ -15,6 +15,10 @@ MIN_GRID = 24
 """Characters of a row that must at least be left for cells, however narrow the terminal."""
 
 
+MANY = 10
+"""Rows from which on a grid of several parts leaves out, in each, those that pass everything."""
+
+
 def as_table(matrix: Matrix, width: int) -> str:
     """Legend, grid and summary, in lines of at most `width` characters where that can be."""
     parts = [*_columns(matrix, width), "", *_grid(matrix, width), "", *_summary(matrix, width)]
@@ -41,11 +45,16 @@ def _grid(matrix: Matrix, width: int) -> Iterator[str]:
     names = max(map(len, ids))
     gap = left + names + 2
     room = width - gap - max(len(click.unstyle(note)) for note in notes) - 1
-    for columns in _panels(matrix.detectors, max(MIN_GRID, room)):
+    panels = list(_panels(matrix.detectors, max(MIN_GRID, room)))
+    for columns in panels:
         yield " " * gap + _header([d.key[:-1] for d in columns], columns, merge=True)
         yield " " * gap + _header([d.key[-1] for d in columns], columns, merge=False)
         last = ""
+        quiet = 0
         for subject, id_, group, note in zip(rows, ids, groups, notes, strict=True):
+            if len(panels) > 1 and len(rows) > MANY and _quiet(matrix, subject, columns):
+                quiet += 1
+                continue
             cells = "".join(
                 (" " if i and d.family != columns[i - 1].family else "")
                 + _styled(subject, matrix.cells[subject.id, d.id])
@@ -54,6 +63,8 @@ def _grid(matrix: Matrix, width: int) -> Iterator[str]:
             shown = group if group != last else ""
             last = group
             yield f"{shown:<{left}}{id_:<{names}}  {cells} {note}".rstrip()
+        if quiet:
+            yield f"{'':<{left}}and {quiet} others that pass all of these"
         yield ""
     used = legend({cell.outcome for cell in matrix.cells.values()})
     yield from wrapped(f"{used}; the number counts killers", width)
@@ -81,6 +92,12 @@ def _panels(detectors: Sequence[Detector], room: int) -> Iterator[Sequence[Detec
         used += len(group) + 1
     if panel:
         yield panel
+
+
+def _quiet(matrix: Matrix, subject: Subject, columns: Sequence[Detector]) -> bool:
+    """Whether nothing is to be seen of the subject in these columns."""
+    passes = {matrix.cells[subject.id, d.id].outcome for d in columns} == {Outcome.PASSED}
+    return passes and matrix.status(subject) in (Status.KILLED, Status.GREEN)
 
 
 def _header(signs: Sequence[str], columns: Sequence[Detector], merge: bool) -> str:
