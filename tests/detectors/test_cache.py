@@ -119,10 +119,9 @@ def same_as_forward(
     """Logits by way of a cache are those of the plain forward pass."""
     __tracebackhide__ = True
     token_ids = cases.tokens()
-    logits = []
+    logits: list[np.ndarray] = []
     cache = gpt.init_cache(cfg, len(token_ids))
-    for end in np.cumsum(pieces):
-        piece = token_ids[:, sum(part.shape[1] for part in logits) : end]
+    for piece in np.split(token_ids, list(np.cumsum(pieces)[:-1]), axis=1):
         part, cache = gpt.forward_cached(params, cfg, piece, cache)
         logits.append(np.asarray(part))
     plain = cases.logits_of(gpt, params, cfg, token_ids)
