@@ -170,7 +170,7 @@ def test_small_batches_have_the_loss_of_the_large_one(gpt: "GPT") -> None:
     """
     case = make_case(gpt, token_ids=cases.tokens(5, T, SMALL["vocab_size"]))
     whole, _ = gpt.loss_and_grads(case.params, case.cfg, case.token_ids, case.targets)
-    for size in (1, 2, 3):
+    for size in (2, 3):
         loss, _ = gpt.accumulate_grads(case.params, case.cfg, case.token_ids, case.targets, size)
         assert near(loss, whole), (
             f"the loss of 5 rows is {whole:.6g}, but {loss:.6g} when gathered {size} rows at a time"
