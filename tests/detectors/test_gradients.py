@@ -31,8 +31,6 @@ CLOSE, NEGLIGIBLE = 1e-6, 1e-8
 
 DROPOUT_SEED = 7
 
-GAIN, BIAS = "g", "b"
-
 
 @dataclass(frozen=True)
 class Case:
@@ -185,18 +183,11 @@ def test_training_moves_norms_and_matrices(gpt: "GPT") -> None:
     case = make_case(gpt, n_layers=2)
     data = np.arange(40) ** 2 % SMALL["vocab_size"]
     trained, _ = gpt.train(
-        case.params,
-        case.cfg,
-        data,
-        steps=1,
-        batch_size=4,
-        seq_len=T,
-        max_lr=1e-2,
-        weight_decay=0.0,
+        case.params, case.cfg, data, steps=1, seq_len=T, max_lr=1e-2, weight_decay=0.0
     )
     after = dict(cases.leaves(trained))
     for path, before in cases.leaves(case.params):
-        if before.ndim == 2 or path.split(".")[-1] in (GAIN, BIAS):
+        if before.ndim == 2 or path.split(".")[-1] in ("g", "b"):
             moved = np.abs(after[path] - before).max()
             assert not moved < 1e-6, f"a step with a learning rate of 0.01 did not move {path}"
 
@@ -221,7 +212,7 @@ def make_tied_case(gpt: "GPT") -> Case:
 def make_gains_one(params: dict[str, Any]) -> None:
     """Let every norm only standardise and add its bias."""
     for path, array in cases.leaves(params):
-        if path.split(".")[-1] == GAIN:
+        if path.split(".")[-1] == "g":
             array[:] = 1.0
 
 
