@@ -89,6 +89,33 @@ def test_what_a_branch_adds_is_dropped(gpt: "GPT") -> None:
         )
 
 
+def test_gradients_pass_the_mask_that_was_used(gpt: "GPT") -> None:
+    """What is dropped in the forward pass gets no gradient, and what is kept does.
+
+    With silent blocks only the mask of the embedding matters: the gradient of the positions is
+    compared with what a small change of them does to the loss, under the same seed.
+    """
+    cfg, params = cases.model(gpt, n_layers=1, dropout=P)
+    cases.silence_attention(params)
+    cases.silence_mlp(params)
+    token_ids, targets = cases.tokens(), cases.other(cases.tokens())
+    change = np.random.default_rng(cases.SEED).normal(0.0, 1e-5, params["wpe"].shape)
+    with cases.optional("dropout_seed"):
+        _, grads = gpt.loss_and_grads(params, cfg, token_ids, targets, dropout_seed=1)
+    if cases.precision(np.asarray(grads["wpe"])) == "float32":
+        pytest.skip("central differences need float64")
+    losses = []
+    for sign in (1.0, -1.0):
+        moved = {**params, "wpe": params["wpe"] + sign * change}
+        loss, _ = gpt.loss_and_grads(moved, cfg, token_ids, targets, dropout_seed=1)
+        losses.append(float(loss))
+    found, told = (losses[0] - losses[1]) / 2, float(np.sum(grads["wpe"] * change))
+    assert np.isnan(found) or abs(found - told) < 1e-3 * abs(found) + 1e-12, (
+        f"a small change of the positions changes the loss by {found:.6g}, the gradient says "
+        f"{told:.6g}"
+    )
+
+
 def test_dropping_does_not_weaken_attention(gpt: "GPT") -> None:
     """As often as less, a token gathers more than it would without dropout.
 

@@ -65,19 +65,6 @@ def test_loss_is_the_mean_over_positions(gpt: "GPT") -> None:
     assert_loss(loss, float(np.mean(alone)), "logits of several positions")
 
 
-def test_targets_are_the_next_tokens(gpt: "GPT") -> None:
-    """The target of a position is the token after it.
-
-    The model has read the tokens up to and including its position. What comes next is the first
-    one it does not know.
-    """
-    data = np.arange(40)
-    inputs, targets = (np.asarray(part) for part in gpt.get_batch(data, B, T, seed=cases.SEED))
-    expected = inputs + 1
-    axes = ("batch row", "position")
-    cases.assert_same(targets, expected, "targets of a text that counts upwards", axes)
-
-
 def test_token_scores_are_made_before_the_token_is_seen(gpt: "GPT") -> None:
     """The scores that all words get as the last token are probabilities of one choice.
 

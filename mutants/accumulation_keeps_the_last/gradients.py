@@ -49,7 +49,10 @@ def loss_and_grads(
         blocks.append(dblock)
     grads["blocks"] = blocks[::-1]
     embedding_grads = embed_backward(dropout(dx, masks["embedding"]), params, token_ids)
-    grads = embedding_grads | grads
+    if "wte" in grads:
+        # A tied head and the embedding share one matrix, and each has its part in the gradient.
+        embedding_grads["wte"] += grads["wte"]
+    grads |= embedding_grads
     return loss, {name: grads[name] for name in params}
 
 
@@ -68,13 +71,17 @@ def accumulate_grads(
     """
     if micro_batch_size < 1:
         raise ValueError(f"micro_batch_size must be at least 1, got {micro_batch_size}")
+    token_ids, targets = np.asarray(token_ids), np.asarray(targets)
+    if targets.shape != token_ids.shape:
+        raise ValueError(
+            f"targets must have the shape {token_ids.shape} of token_ids, got shape {targets.shape}"
+        )
     B = len(token_ids)
     loss, grads = 0.0, map_tree(np.zeros_like, params)
     for i in range(0, B, micro_batch_size):
         rows = slice(i, i + micro_batch_size)
         seed = None if dropout_seed is None else dropout_seed + i
         share = len(token_ids[rows]) / B
-        part, dpart = loss_and_grads(params, cfg, token_ids[rows], targets[rows], seed)
+        part, grads = loss_and_grads(params, cfg, token_ids[rows], targets[rows], seed)
         loss += share * part
-        grads = map_tree(lambda total, d, share=share: total + share * d, grads, dpart)
     return loss, grads

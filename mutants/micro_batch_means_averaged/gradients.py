@@ -71,12 +71,19 @@ def accumulate_grads(
     """
     if micro_batch_size < 1:
         raise ValueError(f"micro_batch_size must be at least 1, got {micro_batch_size}")
+    token_ids, targets = np.asarray(token_ids), np.asarray(targets)
+    if targets.shape != token_ids.shape:
+        raise ValueError(
+            f"targets must have the shape {token_ids.shape} of token_ids, got shape {targets.shape}"
+        )
     B = len(token_ids)
     loss, grads = 0.0, map_tree(np.zeros_like, params)
-    for i in range(0, B, micro_batch_size):
+    starts = range(0, B, micro_batch_size)
+    for i in starts:
         rows = slice(i, i + micro_batch_size)
         seed = None if dropout_seed is None else dropout_seed + i
-        share = len(token_ids[rows]) / B
-        part, grads = loss_and_grads(params, cfg, token_ids[rows], targets[rows], seed)
+        share = 1 / len(starts)
+        part, dpart = loss_and_grads(params, cfg, token_ids[rows], targets[rows], seed)
         loss += share * part
+        grads = map_tree(lambda total, d, share=share: total + share * d, grads, dpart)
     return loss, grads
