@@ -62,7 +62,8 @@ def model(gpt: "GPT", **changes: Any) -> tuple[Any, dict[str, Any]]:
     """
     cfg = config(gpt, **changes)
     wanted = {**SIZES, "tie_word_embeddings": True, **changes}
-    own = _own_parts(gpt, **{name: changes[name] for name in MATTERS if name in changes})
+    choices = {name: changes[name] for name in MATTERS if name in changes}
+    own = _own_parts(gpt, **choices)  # type: ignore[arg-type]  # a protocol is not said to be hashable
     if own and "w_lm" in own:
         wanted["tie_word_embeddings"] = False
     shapes = {name: wanted[name] for name in wanted if name not in SHAPELESS}
