@@ -71,7 +71,7 @@ class Generation:
         token_ids = np.asarray(token_ids)
         if not self.beyond and token_ids.shape[1] + max_new_tokens > cfg.max_seq_len:
             raise NotOffered("generation beyond max_seq_len")
-        options = self._choice(temperature, top_k)
+        options = self._choice(temperature)
         for name, value in (("top_k", top_k), ("top_p", top_p)):
             if value is not None and name not in options:
                 options[self._name(name, (name,))] = value
@@ -87,7 +87,7 @@ class Generation:
                 return name
         raise NotOffered(what)
 
-    def _choice(self, temperature: float, top_k: int | None) -> dict[str, Any]:
+    def _choice(self, temperature: float) -> dict[str, Any]:
         """Options that make it draw at this temperature, or take the likeliest at 0."""
         if temperature == 0.0:
             for name, value in (("greedy", True), ("do_sample", False), ("sample", False)):

@@ -1,14 +1,15 @@
 """A class MiniGPT(vocab_size, d_model, n_heads, n_layers, block_size, seed) in NumPy.
 
 Its parameters are attributes: tok_emb (V, C), pos_emb (block_size, C), lnf_g, lnf_b, W_lm (C, V),
-and in blocks[i] W_qkv (C, 3C), W_o (C, C), W_1, b_1, W_2, b_2, ln1_g, ln1_b, ln2_g, ln2_b. Attention
-has no biases, unless there are b_qkv and b_o; W_q, W_k, W_v may stand in place of W_qkv. The head
-is its own. A method takes ids [B, T], or a row [T] at a time.
+and in blocks[i] W_qkv (C, 3C), W_o (C, C), W_1, b_1, W_2, b_2, ln1_g, ln1_b, ln2_g, ln2_b.
+Attention has no biases, unless there are b_qkv and b_o; W_q, W_k, W_v may stand in place of W_qkv.
+The head is its own. A method takes ids [B, T], or a row [T] at a time.
 
 Read off its methods, each only if it can be had without a guess:
 
     forward     logits
-    attention   the weights, if it returns them, whether `forward` calls it or it takes ids itself
+    attention   the weights, if it returns them, whether `forward` calls it or it takes ids itself;
+                else those that the class keeps (kept.py)
     loss        cross_entropy: `loss` is run with a `forward` that gives the logits asked about
     train_step  loss_and_grads, by the difference that a step makes (see steps.py)
     generate    generate (see generation.py)
@@ -21,6 +22,7 @@ import numpy as np
 
 from ..problems import Problem
 from .generation import generation
+from .kept import kept, name_of_kept
 from .shape import (
     PROBE,
     PROBE_IDS,
@@ -31,6 +33,7 @@ from .shape import (
     configuration,
     fits,
     in_type_of,
+    shapes_of,
     the_logits,
 )
 from .steps import gradients_by_steps
@@ -77,6 +80,7 @@ class Adapter:
         model = built(lambda: self.model(PROBE), f"{cls.__name__}{PROBE}")
         self.read(model, PROBE)  # tells at once what is missing or has another shape
         self.by_rows = not self._takes_batches()
+        self.keeps: str | None = None
         self.maps_from = self._source_of_maps()
 
     def names(self) -> dict[str, Any]:
@@ -241,7 +245,7 @@ class Adapter:
         return False
 
     def _source_of_maps(self) -> Any:
-        for source in (maps_within_forward, maps_of_ids):
+        for source in (maps_within_forward, maps_of_ids, maps_kept):
             try:
                 if source(self, self.model(PROBE), PROBE_IDS, PROBE) is not None:
                     return source
@@ -279,6 +283,20 @@ def maps_of_ids(
     return by_layers(seen, token_ids, cfg, adapter.by_rows)
 
 
+def maps_kept(
+    adapter: Adapter, model: Any, token_ids: np.ndarray, cfg: Sizes
+) -> list[np.ndarray] | None:
+    """The weights that the class keeps after a forward pass."""
+    if adapter.by_rows:
+        return None
+    adapter.run(model, token_ids)
+    B, T = token_ids.shape
+    shape = (B, cfg.n_heads, T, T)
+    if adapter.keeps is None:
+        adapter.keeps = name_of_kept(model, shape, cfg.n_layers)
+    return adapter.keeps and kept(model, shape, adapter.keeps) or None
+
+
 def weights_among(
     result: Any, token_ids: np.ndarray, cfg: Sizes, by_rows: bool
 ) -> list[np.ndarray]:
@@ -304,26 +322,6 @@ def by_layers(
     if len(seen) != cfg.n_layers * len(token_ids):
         return None
     return [np.stack(seen[layer :: cfg.n_layers]) for layer in range(cfg.n_layers)]
-
-
-def shapes_of(cfg: Sizes) -> dict[str, tuple[int, ...]]:
-    """What shape each array of the tree has."""
-    C = cfg.d_model
-    vectors = dict.fromkeys(
-        ("ln_f.g", "ln_f.b", "ln1.g", "ln1.b", "ln2.g", "ln2.b", "attn.b_o", "mlp.b2"), (C,)
-    )
-    return {
-        **vectors,
-        "wte": (cfg.vocab_size, C),
-        "wpe": (cfg.max_seq_len, C),
-        "w_lm": (C, cfg.vocab_size),
-        "attn.w_qkv": (C, 3 * C),
-        "attn.b_qkv": (3 * C,),
-        "attn.w_o": (C, C),
-        "mlp.w1": (C, 4 * C),
-        "mlp.b1": (4 * C,),
-        "mlp.w2": (4 * C, C),
-    }
 
 
 def has(owner: Any, name: str) -> bool:

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from ..problems import Problem
-from . import mini_gpt
+from . import layered, mini_gpt
 from .shape import building_blocks, classes
 
 Adapt = Callable[[ModuleType], dict[str, Any] | None]
@@ -49,7 +49,10 @@ def read_as(module: ModuleType) -> str | None:
 
 
 def _shapes(module: ModuleType) -> list[tuple[str, Adapt]]:
-    shapes: list[tuple[str, Adapt]] = [(mini_gpt.NAME, mini_gpt.adapt)]
+    shapes: list[tuple[str, Adapt]] = [
+        (mini_gpt.NAME, mini_gpt.adapt),
+        (layered.NAME, layered.adapt),
+    ]
     if torch := sys.modules.get("torch"):  # only somebody who uses it has imported it
         module_of_torch = torch.nn.Module
         if any(issubclass(cls, module_of_torch) for cls in classes(module)):

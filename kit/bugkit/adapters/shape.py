@@ -49,6 +49,29 @@ def configuration(tied: bool) -> Callable[..., Sizes]:
     return config
 
 
+def shapes_of(cfg: Sizes) -> dict[str, tuple[int, ...]]:
+    """What shape each array of the tree has."""
+    C = cfg.d_model
+    vectors = dict.fromkeys(
+        ("ln_f.g", "ln_f.b", "ln1.g", "ln1.b", "ln2.g", "ln2.b", "attn.b_o", "mlp.b2"), (C,)
+    )
+    thirds: dict[str, tuple[int, ...]] = {f"attn.w_{part}": (C, C) for part in "qkv"}
+    thirds |= {f"attn.b_{part}": (C,) for part in "qkv"}
+    return {
+        **vectors,
+        **thirds,
+        "wte": (cfg.vocab_size, C),
+        "wpe": (cfg.max_seq_len, C),
+        "w_lm": (C, cfg.vocab_size),
+        "attn.w_qkv": (C, 3 * C),
+        "attn.b_qkv": (3 * C,),
+        "attn.w_o": (C, C),
+        "mlp.w1": (C, 4 * C),
+        "mlp.b1": (4 * C,),
+        "mlp.w2": (4 * C, C),
+    }
+
+
 def classes(module: ModuleType) -> Iterator[type]:
     """The classes that the module defines or imports, its own first."""
     found = [value for value in vars(module).values() if isinstance(value, type)]

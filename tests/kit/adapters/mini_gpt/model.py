@@ -121,7 +121,9 @@ class MiniGPT:
         steps = [(self.W_lm, np.einsum("btc,btv->cv", hidden, d))]
         d, dg, db = layer_norm_grads(d @ self.W_lm.T, self.last, self.lnf_g)
         steps += [(self.lnf_g, dg), (self.lnf_b, db)]
-        for block, (x, n1, weights, middle, n2, wide) in zip(self.blocks[::-1], self.tape[::-1]):
+        for i in reversed(range(len(self.blocks))):
+            block = self.blocks[i]
+            x, n1, weights, middle, n2, wide = self.tape[i]
             steps.append((block["W_2"], np.einsum("bti,btj->ij", gelu(wide), d)))
             steps.append((block["b_2"], d.sum(axis=(0, 1))))
             dwide = d @ block["W_2"].T * gelu_slope(wide)
