@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..contract import NotOffered
-from .shape import PROBE, PROBE_IDS, Sizes, arguments
+from .shape import PROBE, PROBE_IDS, Sizes
 
 Call = Callable[[dict[str, Any], Sizes, np.ndarray, int, dict[str, Any], int], Any]
 """(params, cfg, ids [B, T] or [T], n, options, seed) -> what the method returned, as an array."""
@@ -22,9 +22,9 @@ NEW = 3
 STOPS = ("stop_token", "eos_token", "eos_id", "stop_id")
 
 
-def generation(method: Callable[..., Any], call: Call, params: dict[str, Any]) -> dict[str, Any]:
-    """generate, if the method can be called as expected; `params` are those of the probe."""
-    known = arguments(method)
+def generation(known: tuple[str, ...], call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    """generate, if the method can be called as expected: `known` are the names of its arguments,
+    `params` the parameters of the probe."""
     for ids in (PROBE_IDS, PROBE_IDS[0]):
         try:
             tried = Generation(call, known, batches=ids.ndim == 2)

@@ -30,7 +30,7 @@ def name_of_kept(model: Any, shape: tuple[int, ...], n_layers: int) -> str | Non
     alike = [
         name
         for name in found
-        if all(map(np.array_equal, groups[name], groups[found[0]], strict=True))
+        if all(np.array_equal(*pair) for pair in zip(groups[name], groups[found[0]], strict=True))
     ]
     return found[0] if found and alike == found else None
 

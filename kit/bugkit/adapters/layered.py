@@ -9,9 +9,9 @@ and values are apart, or in one matrix below each other. Biases may be missing, 
 if there is none, or if it is the same array as the token embedding.
 
 The loss is the caller's: loss_and_grads hands backward the gradient of the mean cross entropy.
-Weights of attention are
-read where the layers keep them (kept.py). forward without dropout: dropout is 0, and the model is in evaluation mode where it has modes. save
-and load are not read, since their description does not say what file they make.
+Weights of attention are read where the layers keep them (kept.py). In forward nothing is dropped:
+dropout is 0, and the model is in evaluation mode where it has modes. save and load are not read,
+since their description does not say what file they make.
 """
 
 from collections.abc import Callable
@@ -83,7 +83,7 @@ class Adapter:
         if callable(getattr(self.cls, "backward", None)) and hasattr(self.cls, "get_gradients"):
             names["loss_and_grads"] = self.loss_and_grads
         if callable(method := getattr(self.cls, "generate", None)):
-            names |= generation(method, self.call_generate, self.init_params(PROBE))
+            names |= generation(arguments(method), self.call_generate, self.init_params(PROBE))
         return names
 
     def model(self, cfg: Sizes, seed: int = 0) -> Any:

@@ -95,7 +95,7 @@ class Adapter:
         names |= gradients_by_steps(self)
         params = self.read(self.model(PROBE), PROBE)
         if callable(method := getattr(self.cls, "generate", None)):
-            names |= generation(method, self.call_generate, params)
+            names |= generation(arguments(method), self.call_generate, params)
         return names
 
     def call_generate(
@@ -294,7 +294,7 @@ def maps_kept(
     shape = (B, cfg.n_heads, T, T)
     if adapter.keeps is None:
         adapter.keeps = name_of_kept(model, shape, cfg.n_layers)
-    return adapter.keeps and kept(model, shape, adapter.keeps) or None
+    return kept(model, shape, adapter.keeps) if adapter.keeps else None
 
 
 def weights_among(
@@ -302,7 +302,7 @@ def weights_among(
 ) -> list[np.ndarray]:
     """Arrays (B, H, T, T), or (H, T, T) for one row, among what a method returned."""
     T = token_ids.shape[-1]
-    wanted = (cfg.n_heads, T, T)
+    wanted: tuple[int, ...] = (cfg.n_heads, T, T)
     if token_ids.ndim == 2 and not by_rows:
         wanted = (len(token_ids), *wanted)
     if isinstance(result, tuple | list):

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -37,7 +38,8 @@ def adapted(module: ModuleType) -> ModuleType:
             raise Problem(f"was read as {name}, but {problem}") from problem
         if names is not None:
             wrapped = ModuleType(module.__name__, module.__doc__)
-            vars(wrapped).update(building_blocks(module) | names)
+            blocks = {} if name.startswith("a PyTorch") else building_blocks(module)
+            vars(wrapped).update(blocks | names)
             setattr(wrapped, READ_AS, name)
             return wrapped
     return module
@@ -56,7 +58,8 @@ def _shapes(module: ModuleType) -> list[tuple[str, Adapt]]:
     if torch := sys.modules.get("torch"):  # only somebody who uses it has imported it
         module_of_torch = torch.nn.Module
         if any(issubclass(cls, module_of_torch) for cls in classes(module)):
-            from . import pytorch
+            from .layouts import LAYOUTS
+            from .pytorch import adapt
 
-            shapes = [(layout.name, layout.adapt) for layout in pytorch.LAYOUTS]
+            shapes = [(layout.name, partial(adapt, layout)) for layout in LAYOUTS]
     return shapes

@@ -52,7 +52,8 @@ def moved(
     before = mean_tree([adapter.read(model, cfg)])
     model.train_step(token_ids, targets, rate)
     after = adapter.read(model, cfg)
-    return mean_tree([before, after], [1 / rate, -1 / rate])
+    gradient: dict[str, Any] = mean_tree([before, after], [1 / rate, -1 / rate])
+    return gradient
 
 
 def mean_tree(trees: list[Any], weights: list[float] | None = None) -> Any:
