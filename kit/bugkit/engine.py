@@ -35,6 +35,9 @@ PATIENCE = 3
 IMPATIENCE = 5
 """Which part of the timeout each cell gets after that: a fifth."""
 
+SHAPE_LIMIT = 100
+"""Characters of the name of a shape: what a worker says is not trusted to be short."""
+
 HEARTBEAT = 0.1
 """Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
 at once, unless it left a child that holds it open."""
@@ -114,6 +117,7 @@ class _Run:
         self.queue: deque[list[Row]] = deque()
         self.workers: list[Worker] = []
         self.timeouts: Counter[Subject] = Counter()
+        self.read_as: dict[str, str] = {}
         self.total = 0
 
     def matrix(self) -> Matrix:
@@ -136,6 +140,7 @@ class _Run:
             detectors=self.suite.detectors,
             cells={(s.id, d.id): self.cells[s][d] for s in self.subjects for d in self.cells[s]},
             suite=self.suite.names,
+            read_as=self.read_as,
         )
 
     def _trusted(self, subject: Subject) -> dict[Detector, Cell]:
@@ -233,6 +238,9 @@ class _Run:
                     self._store(row, cells)
             else:
                 self._apart(worker)
+        elif kind == "shape":
+            (shape,) = values
+            self.read_as[worker.rows[len(worker.finished)].subject.id] = str(shape)[:SHAPE_LIMIT]
         elif kind == "row":
             (told,) = values
             row = worker.rows[len(worker.finished)]

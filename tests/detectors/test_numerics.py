@@ -78,6 +78,12 @@ def test_every_bias_gain_and_block_matters(gpt: "GPT") -> None:
         cases.assert_changed(before, after, f"{what} was changed, but no logit moved")
     cfg, params = cases.model(gpt, n_layers=2)
     before = cases.logits_of(gpt, params, cfg, cases.tokens())
+    for layer, block in enumerate(params["blocks"]):
+        saved = block["attn"]["w_o"]
+        block["attn"]["w_o"] = -saved
+        after = cases.logits_of(gpt, params, cfg, cases.tokens())
+        block["attn"]["w_o"] = saved
+        cases.assert_changed(before, after, f"block {layer} was changed, but no logit moved")
     params["blocks"].reverse()
     after = cases.logits_of(gpt, params, cfg, cases.tokens())
     cases.assert_changed(before, after, "two blocks changed places, but no logit moved")

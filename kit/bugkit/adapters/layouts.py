@@ -59,7 +59,7 @@ class Layout:
         Those that the model returns if it is asked for them; else those that go through the
         dropout of the weights, on the path without the fused kernel.
         """
-        if "output_attentions" in arguments(model.forward):
+        if _is_of_library(model):
             model.set_attn_implementation("eager")
             out = model(torch.from_numpy(np.array(token_ids)), output_attentions=True)
             return out.logits, [weights.numpy() for weights in out.attentions]

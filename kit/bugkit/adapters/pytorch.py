@@ -23,6 +23,7 @@ from .shape import (
     classes,
     configuration,
     cross_entropy_of,
+    is_exact_gelu,
     shapes_of,
     the_logits,
 )
@@ -47,6 +48,8 @@ INSIDE = {
 HEAD = "lm_head.weight"
 BUFFERS = (".attn.bias", ".attn.masked_bias")
 """Endings of entries that are masks, not parameters."""
+
+ACTIVATIONS = ("gelu", "act", "activation")
 
 MODELS_KEPT = 4
 
@@ -93,6 +96,8 @@ class Adapter:
             "gpt_forward": self.forward_with_maps if self.maps_from else self.forward,
             "loss_and_grads": self.loss_and_grads,
         }
+        if self.activation(self.model(PROBE)) and not is_exact_gelu(self.gelu):
+            names["gelu"] = self.gelu
         if callable(getattr(self.model(PROBE), "generate", None)):
             params = self.read(self.model(PROBE), PROBE)
             knows = self.layout.generate_knows(self.model(PROBE))
@@ -170,11 +175,9 @@ class Adapter:
                 tensor.copy_(torch.from_numpy(np.ascontiguousarray(array)))
         return model
 
-    def run(self, model: Any, token_ids: np.ndarray) -> torch.Tensor:
-        """Logits [B, T, V]."""
-        ids = torch.from_numpy(np.array(token_ids, dtype=np.int64))
-        logits: torch.Tensor = self.layout.logits(model, ids)
-        return logits
+    def run(self, model: Any, token_ids: np.ndarray) -> Any:
+        """Logits [B, T, V], as a tensor."""
+        return self.layout.logits(model, torch.from_numpy(np.array(token_ids, dtype=np.int64)))
 
     def forward(self, params: dict[str, Any], cfg: Sizes, token_ids: np.ndarray) -> np.ndarray:
         """gpt_forward of a model that does not show its weights of attention."""
@@ -224,6 +227,17 @@ class Adapter:
         }
         return value, self.placed(grads, cfg, "the gradient")
 
+    def activation(self, model: Any) -> Any:
+        """The module in the perceptron that is the nonlinearity, if it is a module."""
+        parts = dict(model.get_submodule("transformer.h.0.mlp").named_children())
+        return next((parts[name] for name in ACTIVATIONS if name in parts), None)
+
+    def gelu(self, x: np.ndarray) -> np.ndarray:
+        """The activation by itself. Its exact form is as right as that by tanh, and not judged."""
+        with torch.no_grad():
+            result: np.ndarray = self.activation(self.model(PROBE))(torch.from_numpy(x)).numpy()
+        return result
+
     def call_generate(
         self,
         params: dict[str, Any],
@@ -243,7 +257,9 @@ class Adapter:
 
 def as_tree(found: dict[str, np.ndarray], cfg: Sizes) -> dict[str, Any]:
     """Arrays by their paths -> a tree."""
-    empty = [{"ln1": {}, "attn": {}, "ln2": {}, "mlp": {}} for _ in range(cfg.n_layers)]
+    empty: list[dict[str, Any]] = [
+        {"ln1": {}, "attn": {}, "ln2": {}, "mlp": {}} for _ in range(cfg.n_layers)
+    ]
     tree: dict[str, Any] = {"ln_f": {}, "blocks": empty}
     for path, array in found.items():
         *outer, name = path.split(".")

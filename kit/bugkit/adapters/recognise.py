@@ -7,8 +7,6 @@ from types import ModuleType
 from typing import Any
 
 from ..problems import Problem
-from . import layered, mini_gpt
-from .shape import building_blocks, classes
 
 Adapt = Callable[[ModuleType], dict[str, Any] | None]
 
@@ -31,6 +29,9 @@ def adapted(module: ModuleType) -> ModuleType:
     """
     if hasattr(module, "gpt_forward"):
         return module
+    # Only here: NumPy takes its time, and most commands never look at somebody's file.
+    from .shape import building_blocks
+
     for name, adapt in _shapes(module):
         try:
             names = adapt(module)
@@ -51,6 +52,9 @@ def read_as(module: ModuleType) -> str | None:
 
 
 def _shapes(module: ModuleType) -> list[tuple[str, Adapt]]:
+    from . import layered, mini_gpt
+    from .shape import classes
+
     shapes: list[tuple[str, Adapt]] = [
         (mini_gpt.NAME, mini_gpt.adapt),
         (layered.NAME, layered.adapt),
