@@ -11,7 +11,6 @@ import pytest
 
 from bugkit import correct
 from bugkit.contract import Offer
-from bugkit.correct.tree import leaves, map_paths, map_tree
 from bugkit.engine import Options, run
 from bugkit.matrix import Matrix, Outcome, Status
 from bugkit.places import TEMPLATES
@@ -231,7 +230,19 @@ def offered(folder: Path, shape: str) -> Any:
 
 def random_like(tree: Any, rng: np.random.Generator) -> Any:
     """A tree of this shape, random and large."""
-    return map_tree(lambda array: rng.normal(0.0, 0.5, array.shape), tree)
+    if isinstance(tree, dict):
+        return {key: random_like(value, rng) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [random_like(value, rng) for value in tree]
+    return rng.normal(0.0, 0.5, tree.shape)
+
+
+def leaves(tree: Any, path: str = "") -> dict[str, np.ndarray]:
+    """Path -> array."""
+    if isinstance(tree, np.ndarray):
+        return {path: tree}
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    return {p: a for key, value in items for p, a in leaves(value, f"{path}.{key}").items()}
 
 
 @pytest.mark.parametrize("shape", ["mini_gpt", "layered", "nanogpt", "mingpt", "hf_gpt2"])
@@ -244,19 +255,19 @@ def test_gradients_are_the_slopes_of_the_loss(shape: str, tmp_path: Path) -> Non
     loss, grads = module.loss_and_grads(params, cfg, token_ids, targets)
 
     def loss_of(params: Any) -> float:
-        return correct.cross_entropy(module.gpt_forward(params, cfg, token_ids), targets)
+        return float(correct.cross_entropy(module.gpt_forward(params, cfg, token_ids), targets))
 
     assert loss == pytest.approx(loss_of(params), rel=1e-9)
-    assert [path for path, _ in leaves(grads)] == [path for path, _ in leaves(params)]
-    for path, grad in leaves(grads):
-        direction = rng.normal(size=grad.shape)
-        step = 1e-5
-        ends = [
-            loss_of(map_paths(lambda p, x, s=s: x + s * direction if p == path else x, params))
-            for s in (step, -step)
-        ]
-        slope = (ends[0] - ends[1]) / (2 * step)
-        assert np.sum(grad * direction) == pytest.approx(slope, rel=1e-4, abs=1e-6), path
+    arrays, slopes = leaves(params), leaves(grads)
+    assert set(slopes) == set(arrays)
+    for path, array in arrays.items():
+        direction, saved, ends = rng.normal(size=array.shape), array.copy(), []
+        for step in (1e-5, -1e-5):
+            array[...] = saved + step * direction
+            ends.append(loss_of(params))
+        array[...] = saved
+        slope = (ends[0] - ends[1]) / 2e-5
+        assert np.sum(slopes[path] * direction) == pytest.approx(slope, rel=1e-4, abs=1e-6), path
 
 
 def test_the_loss_of_a_class_is_read_as_a_function_of_logits(tmp_path: Path) -> None:
@@ -285,10 +296,16 @@ def test_a_choice_that_a_class_does_not_have_is_not_offered(tmp_path: Path) -> N
     subject = Offer(offered(tmp_path, "mini_gpt"))
     cfg = subject.GPTConfig(11, 12, 2, 3, 9)
     params, ids = subject.init_params(cfg), np.zeros((1, 3), dtype=int)
-    for choice in ({"temperature": 0.7}, {"temperature": 0.0, "top_p": 0.5}, {"stop_token": 3}):
+    choices: list[dict[str, Any]] = [
+        {"temperature": 0.7},
+        {"temperature": 0.0, "top_p": 0.5},
+        {"stop_token": 3},
+    ]
+    for choice in choices:
         with pytest.raises(pytest.skip.Exception, match="is not offered"):
             subject.generate(params, cfg, ids, 2, **choice)
-    for choice in ({"tie_word_embeddings": True}, {"rotary": True}, {"n_kv_heads": 1}):
+    choices = [{"tie_word_embeddings": True}, {"rotary": True}, {"n_kv_heads": 1}]
+    for choice in choices:
         with pytest.raises(pytest.skip.Exception, match="is not offered"):
             subject.GPTConfig(11, 12, 2, 3, 9, **choice)
 

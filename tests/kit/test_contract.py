@@ -129,7 +129,7 @@ def test_an_argument_that_the_subject_does_not_know_is_not_offered() -> None:
     def gelu(x: float) -> float:
         return x
 
-    with pytest.raises(pytest.skip.Exception, match="^axis is not offered$") as missing:
+    with pytest.raises(pytest.skip.Exception, match=r"^axis is not offered$") as missing:
         offer(gelu=gelu).gelu(1, axis=2)
     assert not raised_by_subject(missing.value)
 

@@ -38,13 +38,19 @@ PROBE_IDS = np.array([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
 """More positions than rows, so that a class that reads one row at a time is known by it."""
 
 
+USUAL = {"dropout": 0.0, "n_kv_heads": None, "rotary": False, "scale_residual_init": False}
+"""Choices that a shape makes in one way only."""
+
+
 def configuration(tied: bool) -> Callable[..., Sizes]:
     """GPTConfig of a shape whose head is always tied, or never."""
+    fixed = {**USUAL, "tie_word_embeddings": tied}
 
-    def config(*args: Any, tie_word_embeddings: bool = tied, **sizes: Any) -> Sizes:
-        if bool(tie_word_embeddings) is not tied:
-            raise NotOffered(f"tie_word_embeddings={tie_word_embeddings}")
-        return Sizes(*args, **sizes)
+    def config(*args: Any, **given: Any) -> Sizes:
+        for name in set(given) - set(Sizes.__annotations__):
+            if name not in fixed or given[name] != fixed[name]:
+                raise NotOffered(f"{name}={given[name]}")
+        return Sizes(*args, **{name: given[name] for name in given if name not in fixed})
 
     return config
 
