@@ -4,6 +4,7 @@ Only data crosses: arrays, numbers, texts, lists and dictionaries. So a detector
 which process, or behind which adapter, a subject lives.
 """
 
+import re
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Protocol
@@ -146,7 +147,35 @@ class Offer:
         def call_subject(*args: Any, **kwargs: Any) -> Any:
             return _copied(value(*_copied(args), **_copied(kwargs)))
 
-        return call_subject
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return call_subject(*args, **kwargs)
+            except NotOffered as missing:
+                reason = f"{missing} is not offered"
+            except TypeError as error:
+                if (argument := _unknown_argument(error)) is None:
+                    raise
+                reason = f"{argument} is not offered"
+            pytest.skip(reason)
+
+        return ask
+
+
+class NotOffered(Exception):
+    """Raised by an adapter that is asked for what the implementation behind it does not have."""
+
+
+_UNKNOWN = re.compile(r"got an unexpected keyword argument '(\w+)'")
+
+
+def _unknown_argument(error: TypeError) -> str | None:
+    """The argument that the subject's own function does not know, if that is what was wrong."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_name != "call_subject":
+        trace = trace.tb_next
+    known = trace is None or trace.tb_next is not None  # it was called, and something in it raised
+    found = _UNKNOWN.search(str(error))
+    return None if known or found is None else found[1]
 
 
 def raised_by_subject(error: BaseException) -> bool:

@@ -34,6 +34,9 @@ IMPATIENCE = 5
 """Which part of the timeout each cell gets after that: a fifth, but never less than this many times
 what the slowest cell took that the subject did finish."""
 
+SHAPE_LIMIT = 100
+"""Characters of the name of a shape: what a worker says is not trusted to be short."""
+
 HEARTBEAT = 0.1
 """Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
 at once, unless it left a child that holds it open."""
@@ -86,6 +89,7 @@ class _Run:
         self.queue: deque[list[Row]] = deque()
         self.workers: list[Worker] = []
         self.timeouts: Counter[Subject] = Counter()
+        self.read_as: dict[str, str] = {}
         self.total = 0
 
     def matrix(self) -> Matrix:
@@ -108,6 +112,7 @@ class _Run:
             detectors=self.suite.detectors,
             cells={(s.id, d.id): self.cells[s][d] for s in self.subjects for d in self.cells[s]},
             suite=self.suite.names,
+            read_as=self.read_as,
         )
 
     def _trusted(self, subject: Subject) -> dict[Detector, Cell]:
@@ -212,6 +217,9 @@ class _Run:
                     self._store(row, cells)
             else:
                 self._apart(worker)
+        elif kind == "shape":
+            (shape,) = values
+            self.read_as[worker.rows[len(worker.finished)].subject.id] = str(shape)[:SHAPE_LIMIT]
         elif kind == "row":
             (told,) = values
             row = worker.rows[len(worker.finished)]

@@ -1,7 +1,7 @@
 """The kill matrix, and what follows from it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
@@ -77,6 +77,9 @@ class Matrix:
     """(subject id, detector id) -> Cell, for every pair."""
     suite: frozenset[str] = frozenset()
     """Ids of all detectors there are, those that were not selected as well."""
+    read_as: Mapping[str, str] = field(default_factory=dict)
+    """Subject id -> the shape that it was recognised as, for those that have another one than the
+    contract's."""
 
     def row(self, subject: Subject) -> list[tuple[Detector, Cell]]:
         """The subject's cells, in the order of the columns."""

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .adapters.recognise import read_as
 from .contract import Offer, raised_by_subject
 from .matrix import Cell, Outcome
 from .plugin import SUBJECT
@@ -79,6 +80,7 @@ def run_job(suite: Suite, job: Job, pipe: Connection, place: "Place") -> None:
     ["row", [[outcome, message, seconds], ...]] for each subject; where it is the only one, as many
     of these as it takes to tell of slow cells in time, the last of which may end early, with a cell
     that used up the memory
+    ["shape", name] before its row, if the subject was recognised as a class of a known shape
     ["control", holds] where there are several subjects: at the end, or as soon as one has left
     something behind
     ["changed"] and nothing else, if the detectors are not those that the parent has
@@ -96,7 +98,7 @@ def run_job(suite: Suite, job: Job, pipe: Connection, place: "Place") -> None:
         place[:] = [number, LOADING]
         found: list[Cell] = []
         begun = time.monotonic()
-        for cell in _cells(suite, row, place):
+        for cell in _cells(suite, row, place, pipe):
             found.append(cell)
             if not shared and time.monotonic() - begun > TELL:
                 _tell(pipe, found)
@@ -124,9 +126,10 @@ def _send(pipe: Connection, *record: Any) -> None:
         line = line[os.write(pipe.fileno(), line) :]
 
 
-def _cells(suite: Suite, row: Row, place: "Place") -> Iterator[Cell]:
+def _cells(suite: Suite, row: Row, place: "Place", pipe: Connection) -> Iterator[Cell]:
     try:
-        offer = Offer(load(row.subject))
+        module = load(row.subject)
+        offer = Offer(module)
     except MemoryError:
         message = "needs more than --memory when imported"
         yield from [Cell(Outcome.OUT_OF_MEMORY, message)] * len(row.cells)
@@ -135,6 +138,8 @@ def _cells(suite: Suite, row: Row, place: "Place") -> Iterator[Cell]:
         message = import_fault(row.subject, error)[:MESSAGE_LIMIT]
         yield from [Cell(Outcome.ERROR, message)] * len(row.cells)
         return
+    if shape := read_as(module):
+        _send(pipe, "shape", shape)
     for position, (index, following) in enumerate(with_next(row.cells)):
         place[1] = position
         cell = run_cell(suite, index, offer, following)

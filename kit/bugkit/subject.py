@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from .adapters.recognise import adapted
 from .catalogue import Bug, load_bug, slug_of
 from .files import read_text
 from .places import CORRECT, MUTANTS, shown
@@ -141,17 +142,18 @@ def _entry(path: Path) -> Path:
 
 
 def load(subject: Subject) -> ModuleType:
-    """Run the subject's code and return its module. Whatever that code raises comes through."""
+    """Run the subject's code and return its module, or one in its place with the contract's names
+    if it is a class of a known shape. Whatever that code raises comes through."""
     if subject == BLANK_SUBJECT:
         return ModuleType(subject.id)
     name = f"bugkit_subject_{hashlib.sha256(subject.id.encode()).hexdigest()[:12]}"
     if subject.kind is not Kind.FILE:
         return _load_overlay(name, subject.bug)
     if subject.path.name == "__init__.py":
-        return _load_package(subject.path.parent)
+        return adapted(_load_package(subject.path.parent))
     # As if it had been started as a script: files beside it can be imported.
     sys.path.insert(0, str(subject.path.parent))
-    return _execute(name, subject.path)
+    return adapted(_execute(name, subject.path))
 
 
 def _load_overlay(package: str, bug: Bug | None) -> ModuleType:
@@ -226,6 +228,8 @@ def _compiled(path: str, source: bytes) -> CodeType:
 
 def import_fault(subject: Subject, error: BaseException) -> str:
     """Why the subject cannot be imported, in one sentence without a traceback."""
+    if isinstance(error, Problem):
+        return str(error)
     if isinstance(error, SyntaxError):
         # Not always in the subject itself: it may stand in what it imports.
         where = shown(Path(error.filename)) if error.filename else shown(subject.path)

@@ -1,7 +1,12 @@
 """adapter.py for a NumPy GPT that is a class. Put it beside your model, then: bugkit check .
 
 The detectors know functions and a tree of parameters; your class has attributes and methods.
-Say here which is which. Leave out what you do not have: those detectors are then not run.
+Say here which is which. Leave out what you do not have: those detectors are then not run. That
+goes for arrays too: a bias that init_params does not give is not asked for, and where it gives w_lm
+(C, V), the head is taken to be a matrix of its own.
+
+Some classes need no adapter: bugkit check FILE knows MiniGPT with arrays as attributes, and GPT
+with get_parameters and backward.
 """
 
 from dataclasses import dataclass
@@ -72,3 +77,10 @@ def gpt_forward(params, cfg, token_ids, return_attn=False):
     logits = model.forward(token_ids)
     # Attention weights, one [B, H, T, T] array a layer, if your model keeps them.
     return (logits, [layer.weights for layer in model.layers]) if return_attn else logits
+
+
+# More that you may offer, if your model has it:
+#
+#   cross_entropy(logits, targets)                      the mean over all positions, in nats
+#   loss_and_grads(params, cfg, token_ids, targets)     the loss, and a tree like params
+#   generate(params, cfg, token_ids, max_new_tokens, temperature=1.0, seed=0)

@@ -1,5 +1,7 @@
-"""adapter.py for a PyTorch model laid out like nanoGPT. Put it beside model.py, then:
-bugkit check .
+"""adapter.py for a PyTorch model nearly laid out like nanoGPT. Put it beside model.py, change the
+names that are other ones in yours, then: bugkit check .
+
+A model that is laid out exactly so needs none: bugkit check model.py
 
 Parameters go by the names of the state dict (transformer.h.0.attn.c_attn.weight ...). A
 torch.nn.Linear stores its weight output by input, the contract input by output: hence `.T`.
@@ -61,7 +63,11 @@ def build(cfg):
 def init_params(cfg, seed=0):
     """The parameters your model starts from, as the tree that the detectors know."""
     torch.manual_seed(seed)
-    state = {name: value.numpy() for name, value in build(cfg).state_dict().items()}
+    return tree({name: value.numpy() for name, value in build(cfg).state_dict().items()}, cfg)
+
+
+def tree(state, cfg):
+    """Arrays by their names in the state dict -> the tree that the detectors know."""
     blocks = []
     for i in range(cfg.n_layers):
         block = {"ln1": {}, "attn": {}, "ln2": {}, "mlp": {}}
@@ -78,9 +84,8 @@ def init_params(cfg, seed=0):
     }
 
 
-@torch.no_grad()
-def gpt_forward(params, cfg, token_ids, return_attn=False):
-    """Logits [B, T, V] of your model with these parameters."""
+def with_params(params, cfg):
+    """Your model with these parameters."""
     model = build(cfg)
     state = {
         "transformer.wte.weight": params["wte"],
@@ -95,15 +100,31 @@ def gpt_forward(params, cfg, token_ids, return_attn=False):
         for (part, name), key in VECTORS.items():
             state[f"transformer.h.{i}.{key}"] = block[part][name]
     tensors = {key: torch.tensor(np.ascontiguousarray(value)) for key, value in state.items()}
-    # The mask buffer of the slow path is not among the parameters: strict=False.
-    model.load_state_dict(tensors, strict=False)
-    if params["wte"].dtype == np.float32:
-        model.float()
+    missing, unknown = model.load_state_dict(tensors, strict=False)
+    # The mask of the slow path is no parameter; anything else is a name that differs in yours.
+    wrong = [name for name in [*missing, *unknown] if not name.endswith(".attn.bias")]
+    if wrong:
+        raise KeyError(f"these names differ: {wrong}")
+    return model.float() if params["wte"].dtype == np.float32 else model
+
+
+@torch.no_grad()
+def gpt_forward(params, cfg, token_ids, return_attn=False):
+    """Logits [B, T, V] of your model with these parameters."""
+    model = with_params(params, cfg)
     maps = keep_maps(model, cfg) if return_attn else []
     tokens = torch.tensor(np.asarray(token_ids, dtype=np.int64))
     # Given targets, nanoGPT scores every position; without, only the last one.
     logits, _ = model(tokens, tokens)
     return (logits.numpy(), maps) if return_attn else logits.numpy()
+
+
+def loss_and_grads(params, cfg, token_ids, targets):
+    """The loss that your model computes, and autograd's gradients of it."""
+    model = with_params(params, cfg)
+    _, loss = model(torch.tensor(np.asarray(token_ids)), torch.tensor(np.asarray(targets)))
+    loss.backward()
+    return loss.item(), tree({name: p.grad.numpy() for name, p in model.named_parameters()}, cfg)
 
 
 def keep_maps(model, cfg):

@@ -7,7 +7,7 @@ biases are zero and weights tiny, most bugs hide.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +18,21 @@ if TYPE_CHECKING:
 
 SIZES = {"vocab_size": 11, "d_model": 15, "n_layers": 2, "n_heads": 3, "max_seq_len": 13}
 B, T = 2, 7
-CHOICES = ("tie_word_embeddings", "dropout", "n_kv_heads", "rotary", "rope_theta")
+CHOICES = (
+    "tie_word_embeddings",
+    "dropout",
+    "n_kv_heads",
+    "rotary",
+    "rope_theta",
+    "scale_residual_init",
+)
 """What a configuration may ask for; not every implementation knows all of it."""
 
 MODERN = {"d_model": 24, "n_heads": 6, "n_kv_heads": 2, "rotary": True}
 """Rotary positions and grouped queries: D = 4, and three query heads share a key."""
+
+BIASES = ("ln1.b", "attn.b_qkv", "attn.b_o", "ln2.b", "mlp.b1", "mlp.b2")
+"""Arrays of a block that a GPT may do without, as it may without the bias of the last norm."""
 
 STEPS = (0, 2, T - 2)
 """Positions where a change is tried: the first, one inside, and the last that has a successor."""
@@ -45,10 +55,56 @@ def config(gpt: "GPT", **changes: Any) -> Any:
 
 
 def model(gpt: "GPT", **changes: Any) -> tuple[Any, dict[str, Any]]:
-    """A configuration and random parameters for it, which are the caller's to change."""
-    wanted = {**SIZES, **changes}
-    shapes = {name: wanted[name] for name in wanted if name not in ("dropout", "rope_theta")}
-    return config(gpt, **changes), copied(_parameters(**shapes))
+    """A configuration and random parameters for it, which are the caller's to change.
+
+    The tree has what the subject's own has: without the biases that it lacks, and with w_lm where
+    its head is never tied.
+    """
+    cfg = config(gpt, **changes)
+    wanted = {**SIZES, "tie_word_embeddings": True, **changes}
+    choices = {name: changes[name] for name in MATTERS if name in changes}
+    own = _own_parts(gpt, **choices)  # type: ignore[arg-type]  # a protocol is not said to be hashable
+    if own and "w_lm" in own:
+        wanted["tie_word_embeddings"] = False
+    shapes = {name: wanted[name] for name in wanted if name not in SHAPELESS}
+    params = copied(_parameters(**shapes))
+    if own:
+        _leave_out(params, own)
+    return cfg, params
+
+
+MATTERS = ("tie_word_embeddings", "rotary")
+"""Choices that decide which arrays there are."""
+
+SHAPELESS = ("dropout", "rope_theta", "scale_residual_init")
+"""Choices that no shape depends on."""
+
+
+@lru_cache(maxsize=8)
+def _own_parts(gpt: "GPT", **choices: bool) -> frozenset[str] | None:
+    """Paths of the arrays in the subject's own tree; None where it cannot be had, or is none."""
+    try:
+        init_params = gpt.init_params
+    except pytest.skip.Exception:
+        return None
+    sizes = {**SIZES, "d_model": 12, "n_layers": 1}  # even heads, for rotary positions
+    try:
+        tree = init_params(config(gpt, **{**sizes, **choices}))
+        own = frozenset(path for path, _ in leaves(tree))
+    except Exception:
+        return None  # for the detectors of init_params to tell
+    return own if {"wte", "ln_f.g", "blocks.0.attn.w_qkv"} <= own else None
+
+
+def _leave_out(params: dict[str, Any], own: frozenset[str]) -> None:
+    """Take away the biases that the subject does not have."""
+    if "ln_f.b" not in own:
+        del params["ln_f"]["b"]
+    for bias in BIASES:
+        if f"blocks.0.{bias}" not in own:
+            of, name = bias.split(".")
+            for block in params["blocks"]:
+                del block[of][name]
 
 
 def copied(tree: Any) -> Any:
@@ -127,26 +183,45 @@ def other(token_ids: np.ndarray, vocab_size: int = SIZES["vocab_size"]) -> np.nd
     return (token_ids + 1) % vocab_size
 
 
+def clear(arrays: dict[str, np.ndarray], *names: str) -> None:
+    """Fill those of these arrays with zeros that there are."""
+    for name in names:
+        if name in arrays:
+            arrays[name][:] = 0.0
+
+
 def silence_attention(params: dict[str, Any]) -> None:
     """Make every attention branch add nothing."""
     for block in params["blocks"]:
-        block["attn"]["w_o"][:] = 0.0
-        block["attn"]["b_o"][:] = 0.0
+        clear(block["attn"], "w_o", "b_o")
 
 
 def silence_mlp(params: dict[str, Any]) -> None:
     """Make every MLP branch add nothing."""
     for block in params["blocks"]:
-        block["mlp"]["w2"][:] = 0.0
-        block["mlp"]["b2"][:] = 0.0
+        clear(block["mlp"], "w2", "b2")
 
 
 def part(params: dict[str, Any], which: str, layer: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Views of the weight [C, C] and the bias [C] that make "q", "k" or "v"."""
+    """Views of the weight [C, C] and the bias [C] that make "q", "k" or "v".
+
+    Where there is no bias, zeros that nobody reads.
+    """
     attention = params["blocks"][layer]["attn"]
     C = attention["w_o"].shape[0]
     start = "qkv".index(which) * C
-    return attention["w_qkv"][:, start : start + C], attention["b_qkv"][start : start + C]
+    bias = attention.get("b_qkv", np.zeros(3 * C))
+    return attention["w_qkv"][:, start : start + C], bias[start : start + C]
+
+
+def constant_channel(params: dict[str, Any], norm: str, layer: int = 0) -> int:
+    """A channel that is 1 in every token behind this norm of a block: row 0 of a matrix that reads
+    it then serves as a bias. Skips where the norm has no bias."""
+    arrays = params["blocks"][layer][norm]
+    if "b" not in arrays:
+        pytest.skip("a bias is not offered")
+    arrays["g"][0], arrays["b"][0] = 0.0, 1.0
+    return 0
 
 
 def logits_of(gpt: "GPT", params: dict[str, Any], cfg: Any, token_ids: np.ndarray) -> np.ndarray:
@@ -254,6 +329,9 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
     for key, branch in tree.items() if isinstance(tree, dict) else enumerate(tree):
         yield from leaves(branch, f"{path}.{key}" if path else str(key))
 
+
+USUAL = frozenset(path for path, _ in leaves(_parameters(**SIZES)))
+"""The arrays of a GPT of the usual sizes, with every bias and a tied head."""
 
 LOGITS = ("batch row", "position", "word")
 MAP = ("batch row", "head", "query position", "key position")

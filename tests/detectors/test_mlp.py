@@ -1,7 +1,7 @@
 """The nonlinearity and the perceptron around it."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,10 +30,30 @@ def test_hidden_units_switch_off(gpt: "GPT") -> None:
     That is what a nonlinearity is for: without one, two matrices in a row are one matrix.
     """
     cfg, params = cases.model(gpt, n_layers=1)
+    token_ids = cases.tokens()
     mlp = params["blocks"][0]["mlp"]
-    mlp["b1"][:] = FAR_BELOW_ZERO
-    off = cases.logits_of(gpt, params, cfg, cases.tokens())
+    if "b1" in mlp:
+        mlp["b1"][:] = FAR_BELOW_ZERO
+    else:
+        token_ids = _known_tokens(params)
+        mlp["w1"][:] = FAR_BELOW_ZERO * KNOWN[:, None] / SIZE
+    off = cases.logits_of(gpt, params, cfg, token_ids)
     mlp["w2"][:] = 0.0
-    absent = cases.logits_of(gpt, params, cfg, cases.tokens())
+    absent = cases.logits_of(gpt, params, cfg, token_ids)
     what = f"hidden units near {FAR_BELOW_ZERO:g} against none at all"
     cases.assert_same(off, absent, what, cases.LOGITS)
+
+
+SIZE = cases.SIZES["d_model"]
+KNOWN = np.linspace(-1.0, 1.0, SIZE) / np.linspace(-1.0, 1.0, SIZE).std()
+"""A vector that a norm leaves as it is: mean 0, mean square 1."""
+
+
+def _known_tokens(params: dict[str, Any]) -> np.ndarray:
+    """Token ids for which KNOWN comes to the MLP of the first block, without any bias."""
+    cases.silence_attention(params)
+    params["wte"][0] = KNOWN
+    params["wpe"][:] = 0.0
+    params["blocks"][0]["ln2"]["g"][:] = 1.0
+    cases.clear(params["blocks"][0]["ln2"], "b")
+    return np.zeros((1, 3), dtype=int)

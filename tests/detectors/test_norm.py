@@ -25,8 +25,9 @@ def test_layer_norm_standardises_each_token(gpt: "GPT") -> None:
     x = np.random.default_rng(cases.SEED).normal(5.0, 3.0, (cases.B, cases.T, NARROW))
     y = np.asarray(gpt.layer_norm(x, np.ones(NARROW), np.zeros(NARROW)))
     means, squares = y.mean(axis=-1), (y**2).mean(axis=-1)
-    # eps moves the mean square by about 1e-6 here.
-    cases.assert_same(means, np.zeros_like(means), "mean of a token", ("batch row", "position"))
+    # eps moves the mean square by about 1e-6 here, single precision both.
+    worst = float(np.abs(means).max())
+    assert worst < 1e-3, f"the mean of a token should be 0, but is off by {worst:.3g}"
     worst = float(np.abs(squares - 1.0).max())
     assert worst < 1e-3, f"the mean square of a token should be 1, but is off by {worst:.3g}"
 

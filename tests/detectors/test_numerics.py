@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from . import cases
 
@@ -39,7 +40,9 @@ def test_float32_stays_float32(gpt: "GPT") -> None:
     speed, and other numbers than on the hardware that the model is meant for.
     """
     cfg, params = cases.model(gpt, n_layers=1)
-    logits = cases.logits_of(gpt, as_float32(params), cfg, cases.tokens())
+    logits = gpt.gpt_forward(as_float32(params), cfg, cases.tokens())
+    if not hasattr(logits, "dtype"):
+        pytest.skip("arrays with a type are not offered")
     assert logits.dtype == np.float32, f"float32 parameters gave {logits.dtype} logits"
 
 
@@ -75,6 +78,12 @@ def test_every_bias_gain_and_block_matters(gpt: "GPT") -> None:
         cases.assert_changed(before, after, f"{what} was changed, but no logit moved")
     cfg, params = cases.model(gpt, n_layers=2)
     before = cases.logits_of(gpt, params, cfg, cases.tokens())
+    for layer, block in enumerate(params["blocks"]):
+        saved = block["attn"]["w_o"]
+        block["attn"]["w_o"] = -saved
+        after = cases.logits_of(gpt, params, cfg, cases.tokens())
+        block["attn"]["w_o"] = saved
+        cases.assert_changed(before, after, f"block {layer} was changed, but no logit moved")
     params["blocks"].reverse()
     after = cases.logits_of(gpt, params, cfg, cases.tokens())
     cases.assert_changed(before, after, "two blocks changed places, but no logit moved")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bugkit import correct
-from bugkit.contract import GPT, NAMES, NAMES_BY_LEVEL, Offer, raised_by_subject
+from bugkit.contract import GPT, NAMES, NAMES_BY_LEVEL, NotOffered, Offer, raised_by_subject
 
 
 def offer(**names: Any) -> Offer:
@@ -123,6 +123,41 @@ def test_what_a_function_returns_or_raises_comes_through() -> None:
     assert offer(gelu=lambda _: result).gelu(1) is result
     with pytest.raises(ZeroDivisionError, match="of 1"):
         offer(gelu=fail).gelu(1)
+
+
+def test_an_argument_that_the_subject_does_not_know_is_not_offered() -> None:
+    def gelu(x: float) -> float:
+        return x
+
+    with pytest.raises(pytest.skip.Exception, match=r"^axis is not offered$") as missing:
+        offer(gelu=gelu).gelu(1, axis=2)
+    assert not raised_by_subject(missing.value)
+
+
+def test_an_argument_that_the_subject_itself_gets_wrong_is_an_error() -> None:
+    def gelu(x: float) -> float:
+        return float(np.sqrt(x, axes_of_mine=1))  # type: ignore[call-overload]
+
+    def wrong(x: float) -> float:
+        def inner(y: float) -> float:
+            return y
+
+        return inner(x, z=1)  # type: ignore[call-arg]
+
+    for function in (gelu, wrong):
+        with pytest.raises(TypeError) as caught:
+            offer(gelu=function).gelu(1.0)
+        assert raised_by_subject(caught.value)
+    with pytest.raises(TypeError, match="missing"):
+        offer(gelu=wrong).gelu()
+
+
+def test_what_an_adapter_cannot_pass_on_is_not_offered() -> None:
+    def gelu(_: float) -> float:
+        raise NotOffered("temperature=0.7")
+
+    with pytest.raises(pytest.skip.Exception, match=r"^temperature=0\.7 is not offered$"):
+        offer(gelu=gelu).gelu(1)
 
 
 def test_a_class_is_called_like_a_function() -> None:

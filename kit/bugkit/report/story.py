@@ -6,6 +6,7 @@ from itertools import groupby
 
 import click
 
+from ..adapters.recognise import SHAPES
 from ..contract import NAMES
 from ..diagnosis import Diagnosis
 from ..matrix import Cell, Detector, Matrix, Outcome, Status, broken_promises
@@ -36,6 +37,8 @@ def _subject(matrix: Matrix, subject: Subject, width: int, known: Diagnosis) -> 
     broken = matrix.broken(subject)
     headline = f"{subject.id}: {_verdict(matrix, subject)}"
     yield click.style("\n".join(wrapped(headline, width, "", "  ")), bold=True)
+    if shape := matrix.read_as.get(subject.id):
+        yield from wrapped(f"read as {one_line(shape)}", width, "  ")
     if len({cell for _, cell in broken}) == 1 and len(broken) == len(row):
         # One reason for all: it does not even load.
         yield from wrapped(broken[0][1].message, width, "  ")
@@ -43,6 +46,14 @@ def _subject(matrix: Matrix, subject: Subject, width: int, known: Diagnosis) -> 
     if all(cell.outcome is Outcome.NOT_OFFERED for _, cell in row):
         names = ", ".join(NAMES)
         yield from wrapped(f"offers none of the names that detectors use: {names}", width, "  ")
+        if subject.kind is Kind.FILE:
+            shapes = "; ".join(SHAPES)
+            yield from wrapped(
+                f"It has none of the shapes that are recognised: {shapes}.", width, "  "
+            )
+            yield from wrapped(
+                "For another one, begin an adapter with: bugkit adapter class", width, "  "
+            )
         return
     told = [(d, cell) for d, cell in row if d in failed or (d, cell) in broken]
     for (_, said), group in groupby(told, key=lambda pair: (pair[1].outcome, pair[1].message)):
