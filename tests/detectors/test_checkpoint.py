@@ -119,7 +119,7 @@ def test_incomplete_checkpoint_is_refused(gpt: "GPT") -> None:
     with _file() as path:
         gpt.save_checkpoint(path, gpt.init_params(cfg, seed=cases.SEED), cfg)
         with np.load(path, allow_pickle=False) as file:
-            entries = {name: file[name] for name in file.files}
+            entries: dict[str, Any] = {name: file[name] for name in file.files}
         matrices = [name for name, array in entries.items() if array.ndim == 2]
         if len(matrices) < 2:
             pytest.skip("the file does not hold an entry for each matrix")
@@ -178,7 +178,7 @@ def _file() -> Iterator[str]:
         yield str(Path(folder) / "model.npz")
 
 
-def _gpt2(params: dict[str, Any]) -> dict[str, np.ndarray]:
+def _gpt2(params: dict[str, Any]) -> dict[str, Any]:
     """The parameters under GPT-2's names."""
     arrays = {
         "transformer.wte.weight": params["wte"],

@@ -174,5 +174,5 @@ def _one_step(gpt: "GPT", width: int, **options: float) -> np.ndarray:
 
 def _products(gpt: "GPT", queries: np.ndarray, keys: np.ndarray, start: int) -> np.ndarray:
     """Every query times every key, [T, T], when both stand from `start` on."""
-    q, k = (np.float64(gpt.apply_rotary(x, start=start, theta=THETA)) for x in (queries, keys))
-    return np.asarray(q @ k.T)
+    q, k = (gpt.apply_rotary(x, start=start, theta=THETA) for x in (queries, keys))
+    return np.asarray(q, np.float64) @ np.asarray(k, np.float64).T
