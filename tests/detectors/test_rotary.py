@@ -149,23 +149,6 @@ def test_rotary_theta_reaches_the_model(gpt: "GPT") -> None:
     )
 
 
-def test_rotary_cache_goes_on_counting(gpt: "GPT") -> None:
-    """With a cache, new tokens are turned by their place in the whole text.
-
-    The first four tokens at once and the others one by one must give what all give together.
-    """
-    cfg, params = cases.model(gpt, **ROTARY)
-    token_ids = cases.tokens()
-    expected = cases.logits_of(gpt, params, cfg, token_ids)
-    cache = gpt.init_cache(cfg, len(token_ids))
-    parts = []
-    for piece in np.split(token_ids, range(4, cases.T), axis=1):
-        logits, cache = gpt.forward_cached(params, cfg, piece, cache)
-        parts.append(logits)
-    got = np.concatenate(parts, axis=1)
-    cases.assert_same(got, expected, "logits with a cache", cases.LOGITS)
-
-
 def _one_step(gpt: "GPT", width: int, **options: float) -> np.ndarray:
     """A vector along each channel as it is turned at position 1, [D, D]."""
     x = np.repeat(np.eye(width)[:, None], 2, axis=1)
