@@ -40,6 +40,26 @@ def test_query_heads_read_the_keys_of_their_group(gpt: "GPT") -> None:
             cases.assert_same(after[:, head], expected, what, ("batch row", *cases.MAP[2:]))
 
 
+def test_query_heads_of_a_group_choose_by_themselves(gpt: "GPT") -> None:
+    """A query head of its own is what each head of a group has.
+
+    With the queries of one head zero, this head shares out evenly, and the others, also those of
+    its group, choose as before. Only keys and values are shared.
+    """
+    token_ids = cases.tokens()
+    cfg, params = cases.model(gpt, **GROUPED)
+    before = cases.maps_of(gpt, params, cfg, token_ids)[0]
+    silent = 1
+    for columns in _columns(params["blocks"][0]["attn"]):
+        columns[..., silent * D : (silent + 1) * D] = 0.0
+    after = cases.maps_of(gpt, params, cfg, token_ids)[0]
+    even = np.where(cases.visible(cases.T), after[:, silent, :, :1], 0.0)
+    for head in range(H):
+        expected = even if head == silent else before[:, head]
+        what = f"queries of head {silent} are zero: weights of query head {head}"
+        cases.assert_same(after[:, head], expected, what, ("batch row", *cases.MAP[2:]))
+
+
 def test_shared_heads_equal_copies(gpt: "GPT") -> None:
     """A model that shares keys and values equals one in which each head has its own copy.
 
