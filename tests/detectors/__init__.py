@@ -11,6 +11,7 @@ FAMILIES = (
     "embedding",
     "attention",
     "causality",
+    "modes",
     "mlp",
     "residual",
     "head",
