@@ -50,13 +50,10 @@ def load_gpt2(
     arrays = {}
     for name, array in theirs.items():
         if not name.endswith(BUFFERS):
-            arrays[ours(name)] = array.T if name.endswith("attn.c_proj.weight") else array
+            arrays[ours(name)] = array
     if "wte" not in arrays or "wpe" not in arrays:
         raise ValueError(f"{path}: not a GPT-2: it has no wte.weight or no wpe.weight")
-    if "lm_head.weight" in arrays:
-        head = arrays.pop("lm_head.weight")
-        if not np.array_equal(head, arrays["wte"]):
-            arrays["w_lm"] = head.T
+    arrays.pop("lm_head.weight", None)
     V, C = arrays["wte"].shape
     layers = {name.split(".")[1] for name in arrays if name.startswith("blocks.")}
     cfg = GPTConfig(
@@ -65,7 +62,7 @@ def load_gpt2(
         n_layers=len(layers),
         n_heads=C // HEAD_WIDTH if n_heads is None else n_heads,
         max_seq_len=len(arrays["wpe"]),
-        tie_word_embeddings="w_lm" not in arrays,
+        tie_word_embeddings=True,
     )
     return as_tree(path, arrays, cfg), cfg
 
@@ -86,7 +83,9 @@ def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     if os.fspath(path).endswith(".npz"):
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    from safetensors.numpy import load_file
-
+    try:
+        from safetensors.numpy import load_file
+    except ImportError:
+        raise ImportError(f"{path}: to read it, install safetensors; or save as .npz") from None
     arrays: dict[str, np.ndarray] = load_file(path)
     return arrays

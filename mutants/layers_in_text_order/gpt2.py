@@ -47,32 +47,35 @@ def load_gpt2(
     Raises ValueError, with the name of the file, if it does not hold such a model.
     """
     theirs = {name.removeprefix("transformer."): array for name, array in read(path).items()}
+    layers = sorted({name.split(".")[1] for name in theirs if name.startswith("h.")})
     arrays = {}
     for name, array in theirs.items():
         if not name.endswith(BUFFERS):
-            arrays[ours(name)] = array
+            arrays[ours(name, layers)] = array
     if "wte" not in arrays or "wpe" not in arrays:
         raise ValueError(f"{path}: not a GPT-2: it has no wte.weight or no wpe.weight")
-    arrays.pop("lm_head.weight", None)
+    if "lm_head.weight" in arrays:
+        head = arrays.pop("lm_head.weight")
+        if not np.array_equal(head, arrays["wte"]):
+            arrays["w_lm"] = head.T
     V, C = arrays["wte"].shape
-    layers = {name.split(".")[1] for name in arrays if name.startswith("blocks.")}
     cfg = GPTConfig(
         vocab_size=V,
         d_model=C,
         n_layers=len(layers),
         n_heads=C // HEAD_WIDTH if n_heads is None else n_heads,
         max_seq_len=len(arrays["wpe"]),
-        tie_word_embeddings=True,
+        tie_word_embeddings="w_lm" not in arrays,
     )
     return as_tree(path, arrays, cfg), cfg
 
 
-def ours(name: str) -> str:
+def ours(name: str, layers: list[str]) -> str:
     """The path in the tree for a name of theirs; an unknown name stays as it is."""
     start, _, rest = name.partition(".")
     if start == "h":
         layer, _, part = rest.partition(".")
-        return f"blocks.{layer}.{NAMES.get(part, part)}"
+        return f"blocks.{layers.index(layer)}.{NAMES.get(part, part)}"
     return {"wte.weight": "wte", "wpe.weight": "wpe", "ln_f.weight": "ln_f.g"}.get(
         name, "ln_f.b" if name == "ln_f.bias" else name
     )
@@ -83,7 +86,9 @@ def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     if os.fspath(path).endswith(".npz"):
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    from safetensors.numpy import load_file
-
+    try:
+        from safetensors.numpy import load_file
+    except ImportError:
+        raise ImportError(f"{path}: to read it, install safetensors; or save as .npz") from None
     arrays: dict[str, np.ndarray] = load_file(path)
     return arrays

@@ -84,7 +84,9 @@ def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     if os.fspath(path).endswith(".npz"):
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    from safetensors.numpy import load_file
-
+    try:
+        from safetensors.numpy import load_file
+    except ImportError:
+        raise ImportError(f"{path}: to read it, install safetensors; or save as .npz") from None
     arrays: dict[str, np.ndarray] = load_file(path)
     return arrays
