@@ -1,7 +1,7 @@
 """What goes into a file or a list of token ids must come out again."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -164,10 +164,11 @@ def test_gpt2_second_name_stays_tied(gpt: "GPT") -> None:
 
     Libraries often write lm_head.weight although it is the embedding once more.
     """
+    load = gpt.load_gpt2
     _, params = cases.model(gpt, n_layers=1)
     with _file() as path:
-        np.savez(path, **_gpt2(params), **{"lm_head.weight": params["wte"]})
-        loaded, cfg = _load_gpt2(gpt, path)
+        np.savez(path, **{**_gpt2(params), "lm_head.weight": params["wte"]})
+        loaded, cfg = _loaded(load, path)
     _assert_tied(gpt, loaded, cfg)
 
 
@@ -195,23 +196,25 @@ def _gpt2(params: dict[str, Any]) -> dict[str, Any]:
     return arrays
 
 
-def _load_gpt2(gpt: "GPT", path: str) -> tuple[dict[str, Any], Any]:
+def _loaded(load: Callable[..., Any], path: str) -> tuple[dict[str, Any], Any]:
     """Parameters and configuration; a file that holds a model must not be refused."""
     __tracebackhide__ = True
     try:
-        return gpt.load_gpt2(path, n_heads=cases.SIZES["n_heads"])
+        params, cfg = load(path, n_heads=cases.SIZES["n_heads"])
     except ValueError as error:
         message = str(error).replace(path, Path(path).name)
         pytest.fail(f"a whole model under GPT-2's names was refused: {message}")
+    return params, cfg
 
 
 def _assert_loads_alike(gpt: "GPT", params: dict[str, Any], cfg: Any) -> None:
     """The model from a GPT-2 file gives the logits of these parameters."""
     __tracebackhide__ = True
+    load = gpt.load_gpt2
     expected = cases.logits_of(gpt, params, cfg, cases.tokens())
     with _file() as path:
         np.savez(path, **_gpt2(params))
-        loaded, loaded_cfg = _load_gpt2(gpt, path)
+        loaded, loaded_cfg = _loaded(load, path)
     got = cases.logits_of(gpt, loaded, loaded_cfg, cases.tokens())
     cases.assert_same(got, expected, "logits with the loaded weights", cases.LOGITS)
 

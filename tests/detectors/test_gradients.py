@@ -257,6 +257,8 @@ def assert_slopes(gpt: "GPT", case: Case, parts: Mapping[str, Any]) -> None:
     arrays = dict(cases.leaves(case.params))
     rng = np.random.default_rng(cases.SEED)
     for path, where in parts.items():
+        if path not in arrays:
+            continue  # a bias that this implementation does without
         step = np.zeros_like(arrays[path])
         step[where] = rng.normal(size=step[where].shape)
         step *= STEP / np.sqrt(np.sum(step**2))

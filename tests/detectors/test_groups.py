@@ -70,7 +70,7 @@ def test_shared_heads_equal_copies(gpt: "GPT") -> None:
     cfg, params = cases.model(gpt, **GROUPED)
     shared = cases.logits_of(gpt, params, cfg, token_ids)
     attention = params["blocks"][0]["attn"]
-    for name in ("w_qkv", "b_qkv"):
+    for name in {"w_qkv", "b_qkv"} & attention.keys():
         q, k, v = np.split(attention[name], [H * D, (H + K) * D], axis=-1)
         attention[name] = np.concatenate([q, _copied_heads(k), _copied_heads(v)], axis=-1)
     cfg = cases.config(gpt, **{**GROUPED, "n_kv_heads": None})
@@ -109,9 +109,9 @@ def test_shared_heads_gather_every_gradient(gpt: "GPT") -> None:
             )
 
 
-def _columns(attention: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and biases of queries, keys and values, side by side."""
-    return attention["w_qkv"], attention["b_qkv"]
+def _columns(attention: dict[str, Any]) -> list[np.ndarray]:
+    """Weights and, if there are any, biases of queries, keys and values, side by side."""
+    return [attention[name] for name in ("w_qkv", "b_qkv") if name in attention]
 
 
 def _copied_heads(x: np.ndarray) -> np.ndarray:
