@@ -202,6 +202,14 @@ def test_the_precision_of_the_file_is_kept(
     assert {array.dtype for array in (loaded["wte"], loaded["w_lm"])} == {np.dtype(dtype)}
 
 
+def test_a_precision_that_numpy_does_not_have_is_refused_by_name(tmp_path: Path) -> None:
+    cfg, _, _ = CASES["tied"]
+    gpt2(cfg).to(torch.bfloat16).save_pretrained(tmp_path)
+    path = tmp_path / "model.safetensors"
+    with pytest.raises(ValueError, match=f"{path}: "):
+        correct.load_gpt2(path, n_heads=cfg.n_heads)
+
+
 def test_heads_are_64_wide_unless_their_number_is_given(
     random_params: RandomParams, tmp_path: Path
 ) -> None:
