@@ -2,8 +2,6 @@
 
 import json
 import os
-import tempfile
-import zipfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .config import GPTConfig
-from .init import init_params
-from .tree import leaves, map_paths
+from .init import param_shapes
+from .tree import from_leaves, leaves
 
 CONFIG = "config"
 """The entry that holds the configuration, as JSON; every other entry is an array, by its path."""
@@ -22,14 +20,14 @@ def save_checkpoint(path: str | os.PathLike[str], params: dict[str, Any], cfg: G
     """Write the file, whole or not at all: an earlier one stays until the new one is complete."""
     target = Path(path)
     arrays = dict(leaves(params)) | {CONFIG: np.array(json.dumps(asdict(cfg)))}
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=target.name, delete=False) as file:
-        unfinished = Path(file.name)
-        try:
+    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with unfinished.open("wb") as file:
             np.savez(file, **arrays)
-        except BaseException:
-            unfinished.unlink()
-            raise
-    unfinished.replace(target)
+        unfinished.replace(target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
 
 
 def load_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], GPTConfig]:
@@ -37,11 +35,7 @@ def load_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], GPTCo
 
     Raises ValueError, with the name of the file, for one that is truncated or is something else.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, KeyError) as error:
-        raise ValueError(f"{path}: not a whole .npz file: {error}") from None
+    arrays = read_npz(path)
     if CONFIG not in arrays:
         raise ValueError(f"{path}: not a checkpoint: it has no entry {CONFIG!r}")
     try:
@@ -51,19 +45,31 @@ def load_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], GPTCo
     return as_tree(path, arrays, cfg), cfg
 
 
+def read_npz(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Every array of the file by its name. Raises ValueError for one that is not whole."""
+    with Path(path).open("rb") as whole:
+        try:
+            with np.load(whole, allow_pickle=False) as file:
+                return {name: np.asarray(file[name]) for name in file.files}
+        except Exception as error:  # what is damaged fails in many ways
+            raise ValueError(f"{path}: not a whole .npz file: {error}") from None
+
+
 def as_tree(
     path: str | os.PathLike[str], arrays: dict[str, np.ndarray], cfg: GPTConfig
 ) -> dict[str, Any]:
     """The arrays in the tree that the configuration asks for. Raises ValueError if they differ."""
-    wanted = init_params(cfg)
-    expected = {name: array.shape for name, array in leaves(wanted)}
-    for name in expected.keys() | arrays.keys():
+    found = {}
+    for name, shape in param_shapes(cfg):
         if name not in arrays:
             raise ValueError(f"{path}: lacks {name}")
-        if name not in expected:
+        array = arrays[name]
+        if array.shape != shape:
+            raise ValueError(f"{path}: {name} should have shape {shape}, has {array.shape}")
+        if not np.issubdtype(array.dtype, np.floating):
+            raise ValueError(f"{path}: {name} should hold real numbers, holds {array.dtype}")
+        found[name] = array
+    for name in arrays:
+        if name not in found:
             raise ValueError(f"{path}: holds {name}, which such a model does not have")
-        if arrays[name].shape != expected[name]:
-            raise ValueError(
-                f"{path}: {name} should have shape {expected[name]}, has {arrays[name].shape}"
-            )
-    return map_paths(lambda name, _: arrays[name], wanted)
+    return from_leaves(found.items())

@@ -4,6 +4,8 @@ import operator
 from dataclasses import dataclass
 
 SIZES = ("vocab_size", "d_model", "n_layers", "n_heads", "max_seq_len")
+CHOICES = ("tie_word_embeddings", "rotary", "scale_residual_init")
+NUMBERS = ("dropout", "rope_theta")
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,9 @@ class GPTConfig:
         names = SIZES if self.n_kv_heads is None else (*SIZES, "n_kv_heads")
         for name in names:
             object.__setattr__(self, name, positive_integer(name, getattr(self, name)))
+        # NumPy's numbers are welcome, but its float64 would turn float32 arrays into float64.
+        for name, kind in (*((n, bool) for n in CHOICES), *((n, float) for n in NUMBERS)):
+            object.__setattr__(self, name, kind(getattr(self, name)))
         if self.d_model % self.n_heads != 0:
             raise ValueError(
                 f"d_model must be divisible by n_heads, got {self.d_model} and {self.n_heads}"

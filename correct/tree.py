@@ -1,6 +1,6 @@
 """Trees of dictionaries, lists and arrays: parameters, gradients, the optimiser's memory."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,25 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
     items = tree.items() if isinstance(tree, dict) else enumerate(tree)
     for key, branch in items:
         yield from leaves(branch, f"{path}.{key}" if path else str(key))
+
+
+def from_leaves(pairs: Iterable[tuple[str, np.ndarray]]) -> dict[str, Any]:
+    """The tree of these paths and arrays; names that are numbers make a list."""
+    tree: dict[str, Any] = {}
+    for path, array in pairs:
+        *above, name = path.split(".")
+        branch = tree
+        for step in above:
+            branch = branch.setdefault(step, {})
+        branch[name] = array
+
+    def with_lists(branch: Any) -> Any:
+        if not isinstance(branch, dict):
+            return branch
+        branches = {name: with_lists(part) for name, part in branch.items()}
+        return list(branches.values()) if all(n.isdigit() for n in branches) else branches
+
+    return {name: with_lists(branch) for name, branch in tree.items()}
 
 
 def map_tree(function: Callable[..., Any], tree: Any, *others: Any) -> Any:

@@ -6,6 +6,7 @@ import numpy as np
 
 from .cache import cache_length, forward_cached, init_cache
 from .config import GPTConfig
+from .embedding import check_token_ids
 from .model import gpt_forward
 from .sampling import sample_next
 
@@ -28,6 +29,9 @@ def generate(
     up with it; the end comes when all rows have, or after `max_new_tokens`.
     """
     token_ids = np.asarray(token_ids)
+    check_token_ids(token_ids[..., -cfg.max_seq_len :], cfg)
+    if max_new_tokens < 0:
+        raise ValueError(f"max_new_tokens must be 0 or more, got {max_new_tokens}")
     rng = np.random.default_rng(seed)
     cache = init_cache(cfg, len(token_ids), params["wte"].dtype)
     stopped = np.zeros(len(token_ids), dtype=bool)
@@ -45,6 +49,6 @@ def generate(
             chosen = np.where(stopped, stop_token, chosen)
             stopped = stopped | (chosen == stop_token)
         token_ids = np.concatenate([token_ids, chosen[:, None]], axis=1)
-        if stopped.all():
+        if len(stopped) and stopped.all():
             break
     return token_ids

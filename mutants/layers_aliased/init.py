@@ -20,6 +20,7 @@ section 4.1: normal, standard deviation 0.02; biases zero and gains one as in th
 Not taken from GPT-2: its smaller position embedding.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,30 @@ def init_params(cfg: GPTConfig, seed: int = 0) -> dict[str, Any]:
     if not cfg.tie_word_embeddings:
         params["w_lm"] = normal(cfg.d_model, cfg.vocab_size)
     return params
+
+
+def param_shapes(cfg: GPTConfig) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The path of every array of the tree, such as "blocks.0.attn.w_o", and its shape."""
+    V, C = cfg.vocab_size, cfg.d_model
+    qkv = C + 2 * cfg.kv_heads * cfg.head_width
+    norm = {"g": (C,), "b": (C,)}
+    parts: dict[str, dict[str, tuple[int, ...]]] = {
+        "ln1": norm,
+        "attn": {"w_qkv": (C, qkv), "b_qkv": (qkv,), "w_o": (C, C), "b_o": (C,)},
+        "ln2": norm,
+        "mlp": {"w1": (C, 4 * C), "b1": (4 * C,), "w2": (4 * C, C), "b2": (C,)},
+    }
+    yield "wte", (V, C)
+    for layer in range(cfg.n_layers):
+        for part, arrays in parts.items():
+            for name, shape in arrays.items():
+                yield f"blocks.{layer}.{part}.{name}", shape
+    if not cfg.rotary:
+        yield "wpe", (cfg.max_seq_len, C)
+    for name, shape in norm.items():
+        yield f"ln_f.{name}", shape
+    if not cfg.tie_word_embeddings:
+        yield "w_lm", (C, V)
 
 
 def init_block(cfg: GPTConfig, normal: Any) -> dict[str, Any]:

@@ -21,6 +21,9 @@ def evaluate(
     The last window may be shorter, and counts by its tokens. The perplexity is the exponential.
     """
     T = cfg.max_seq_len if seq_len is None else seq_len
+    for name, size in (("batch_size", batch_size), ("seq_len", T)):
+        if size < 1:
+            raise ValueError(f"{name} must be at least 1, got {size}")
     if len(data) < 2:
         raise ValueError(f"data hold {len(data)} tokens; a prediction needs at least 2")
     inputs, targets = data[:-1], data[1:]

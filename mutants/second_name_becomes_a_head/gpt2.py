@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .checkpoint import as_tree
+from .checkpoint import as_tree, read_npz
 from .config import GPTConfig
 
 HEAD_WIDTH = 64
@@ -53,18 +53,26 @@ def load_gpt2(
             arrays[ours(name)] = array
     if "wte" not in arrays or "wpe" not in arrays:
         raise ValueError(f"{path}: not a GPT-2: it has no wte.weight or no wpe.weight")
+    for name in ("wte", "wpe"):
+        if arrays[name].ndim != 2:
+            raise ValueError(f"{path}: {name} should have two axes, has {arrays[name].ndim}")
     if "lm_head.weight" in arrays:
         arrays["w_lm"] = arrays.pop("lm_head.weight").T
     V, C = arrays["wte"].shape
     layers = {name.split(".")[1] for name in arrays if name.startswith("blocks.")}
-    cfg = GPTConfig(
-        vocab_size=V,
-        d_model=C,
-        n_layers=len(layers),
-        n_heads=C // HEAD_WIDTH if n_heads is None else n_heads,
-        max_seq_len=len(arrays["wpe"]),
-        tie_word_embeddings="w_lm" not in arrays,
-    )
+    if n_heads is None and C % HEAD_WIDTH != 0:
+        raise ValueError(f"{path}: heads of GPT-2 are 64 wide, the model {C}; give n_heads")
+    try:
+        cfg = GPTConfig(
+            vocab_size=V,
+            d_model=C,
+            n_layers=len(layers),
+            n_heads=C // HEAD_WIDTH if n_heads is None else n_heads,
+            max_seq_len=len(arrays["wpe"]),
+            tie_word_embeddings="w_lm" not in arrays,
+        )
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     return as_tree(path, arrays, cfg), cfg
 
 
@@ -82,11 +90,16 @@ def ours(name: str) -> str:
 def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     """Every array of the file by its name."""
     if os.fspath(path).endswith(".npz"):
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+        return read_npz(path)
     try:
         from safetensors.numpy import load_file
     except ImportError:
-        raise ImportError(f"{path}: to read it, install safetensors; or save as .npz") from None
-    arrays: dict[str, np.ndarray] = load_file(path)
+        raise ImportError(f"{path}: to read it: pip install safetensors; or save as .npz") from None
+    try:
+        arrays: dict[str, np.ndarray] = load_file(path)
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        why = f"not a whole .safetensors file, or of numbers that NumPy does not have: {error}"
+        raise ValueError(f"{path}: {why}") from None
     return arrays

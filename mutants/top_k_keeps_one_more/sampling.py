@@ -31,6 +31,9 @@ def next_probs(
     logits: np.ndarray, temperature: float, top_k: int | None, top_p: float | None
 ) -> np.ndarray:  # [B, V] -> [B, V]
     """Probabilities after the temperature, then top-k, then top-p; each time normalised anew."""
+    # In float64 and from the largest down, a temperature near zero is no danger.
+    logits = logits.astype(np.float64)
+    logits = logits - np.max(logits, axis=-1, keepdims=True)
     logits = logits / temperature
     # Stable: of equal logits the lower token id comes first, so that exactly k are kept.
     order = np.argsort(-logits, axis=-1, kind="stable")
@@ -52,6 +55,8 @@ def check_options(temperature: float, top_k: int | None, top_p: float | None) ->
     """Raise ValueError for options without a meaning."""
     if not temperature >= 0.0:
         raise ValueError(f"temperature must be 0 or more, got {temperature!r}")
+    if top_k is not None and not isinstance(top_k, int | np.integer):
+        raise ValueError(f"top_k must be a whole number, got {top_k!r}")
     if top_k is not None and top_k < 1:
         raise ValueError(f"top_k must be at least 1, got {top_k!r}")
     if top_p is not None and not 0.0 < top_p <= 1.0:
