@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from .trees import clear, copied, leave_out, leaves
+
 if TYPE_CHECKING:
     from bugkit.contract import GPT
 
@@ -30,9 +32,6 @@ CHOICES = (
 
 MODERN = {"d_model": 24, "n_heads": 6, "n_kv_heads": 2, "rotary": True}
 """Rotary positions and grouped queries: D = 4, and three query heads share a key."""
-
-BIASES = ("ln1.b", "attn.b_qkv", "attn.b_o", "ln2.b", "mlp.b1", "mlp.b2")
-"""Arrays of a block that a GPT may do without, as it may without the bias of the last norm."""
 
 STEPS = (0, 2, T - 2)
 """Positions where a change is tried: the first, one inside, and the last that has a successor."""
@@ -69,7 +68,7 @@ def model(gpt: "GPT", **changes: Any) -> tuple[Any, dict[str, Any]]:
     shapes = {name: wanted[name] for name in wanted if name not in SHAPELESS}
     params = copied(_parameters(**shapes))
     if own:
-        _leave_out(params, own)
+        leave_out(params, own)
     return cfg, params
 
 
@@ -94,26 +93,6 @@ def _own_parts(gpt: "GPT", **choices: bool) -> frozenset[str] | None:
     except Exception:
         return None  # for the detectors of init_params to tell
     return own if {"wte", "ln_f.g", "blocks.0.attn.w_qkv"} <= own else None
-
-
-def _leave_out(params: dict[str, Any], own: frozenset[str]) -> None:
-    """Take away the biases that the subject does not have."""
-    if "ln_f.b" not in own:
-        del params["ln_f"]["b"]
-    for bias in BIASES:
-        if f"blocks.0.{bias}" not in own:
-            of, name = bias.split(".")
-            for block in params["blocks"]:
-                del block[of][name]
-
-
-def copied(tree: Any) -> Any:
-    """The same parameters in arrays of their own."""
-    if isinstance(tree, dict):
-        return {key: copied(value) for key, value in tree.items()}
-    if isinstance(tree, list):
-        return [copied(value) for value in tree]
-    return tree.copy()
 
 
 @cache
@@ -181,13 +160,6 @@ def tokens(rows: int = B, length: int = T, vocab_size: int = SIZES["vocab_size"]
 def other(token_ids: np.ndarray, vocab_size: int = SIZES["vocab_size"]) -> np.ndarray:
     """Every token exchanged for another one."""
     return (token_ids + 1) % vocab_size
-
-
-def clear(arrays: dict[str, np.ndarray], *names: str) -> None:
-    """Fill those of these arrays with zeros that there are."""
-    for name in names:
-        if name in arrays:
-            arrays[name][:] = 0.0
 
 
 def silence_attention(params: dict[str, Any]) -> None:
@@ -319,15 +291,6 @@ def precision(x: np.ndarray) -> str:
 def place(index: Any, axes: tuple[str, ...]) -> str:
     """An index in words: batch 0, position 3."""
     return ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True))
-
-
-def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
-    """Every array of a tree with its path, such as blocks.0.attn.w_o."""
-    if not isinstance(tree, dict | list):
-        yield path, np.asarray(tree)
-        return
-    for key, branch in tree.items() if isinstance(tree, dict) else enumerate(tree):
-        yield from leaves(branch, f"{path}.{key}" if path else str(key))
 
 
 USUAL = frozenset(path for path, _ in leaves(_parameters(**SIZES)))

@@ -1,0 +1,45 @@
+"""Trees of parameters: dictionaries and lists of arrays."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+BIASES = ("ln1.b", "attn.b_qkv", "attn.b_o", "ln2.b", "mlp.b1", "mlp.b2")
+"""Arrays of a block that a GPT may do without, as it may without the bias of the last norm."""
+
+
+def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    """Every array of a tree with its path, such as blocks.0.attn.w_o."""
+    if not isinstance(tree, dict | list):
+        yield path, np.asarray(tree)
+        return
+    for key, branch in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        yield from leaves(branch, f"{path}.{key}" if path else str(key))
+
+
+def copied(tree: Any) -> Any:
+    """The same parameters in arrays of their own."""
+    if isinstance(tree, dict):
+        return {key: copied(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [copied(value) for value in tree]
+    return tree.copy()
+
+
+def clear(arrays: dict[str, np.ndarray], *names: str) -> None:
+    """Fill those of these arrays with zeros that there are."""
+    for name in names:
+        if name in arrays:
+            arrays[name][:] = 0.0
+
+
+def leave_out(params: dict[str, Any], own: frozenset[str]) -> None:
+    """Take away the biases that the subject does not have."""
+    if "ln_f.b" not in own:
+        del params["ln_f"]["b"]
+    for bias in BIASES:
+        if f"blocks.0.{bias}" not in own:
+            of, name = bias.split(".")
+            for block in params["blocks"]:
+                del block[of][name]
