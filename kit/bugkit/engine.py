@@ -236,8 +236,7 @@ class _Run:
             else:
                 self._apart(worker)
         elif kind == "shape":
-            (shape,) = values
-            self.read_as[worker.rows[len(worker.finished)].subject.id] = str(shape)[:MESSAGE_LIMIT]
+            self.read_as[worker.rows[0].subject.id] = str(values[0])[:MESSAGE_LIMIT]
         elif kind == "row":
             (told,) = values
             row = worker.rows[len(worker.finished)]

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from .trees import clear, copied, leave_out, leaves
+from .trees import clear as clear
+from .trees import copied as copied
+from .trees import leave_out
+from .trees import leaves as leaves
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
