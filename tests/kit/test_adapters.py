@@ -328,8 +328,9 @@ def test_gradients_are_the_slopes_of_the_loss(shape: str, tmp_path: Path) -> Non
         assert np.sum(slopes[path] * direction) == pytest.approx(slope, rel=1e-4, abs=1e-6), path
 
 
-def test_the_loss_of_a_class_is_read_as_a_function_of_logits(tmp_path: Path) -> None:
-    module = offered(tmp_path, "mini_gpt")
+@pytest.mark.parametrize("shape", ["mini_gpt", "nanogpt", "mingpt"])
+def test_the_loss_of_a_class_is_read_as_a_function_of_logits(shape: str, tmp_path: Path) -> None:
+    module = offered(tmp_path, shape)
     rng = np.random.default_rng(1)
     logits, targets = rng.normal(size=(3, 5, 8)), rng.integers(0, 8, (3, 5))
     expected = correct.cross_entropy(logits, targets)
