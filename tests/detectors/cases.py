@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from .trees import clear as clear
+from .trees import constant_channel as constant_channel
 from .trees import copied as copied
 from .trees import leave_out
 from .trees import leaves as leaves
+from .trees import part as part
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
@@ -175,28 +177,6 @@ def silence_mlp(params: dict[str, Any]) -> None:
     """Make every MLP branch add nothing."""
     for block in params["blocks"]:
         clear(block["mlp"], "w2", "b2")
-
-
-def part(params: dict[str, Any], which: str, layer: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Views of the weight [C, C] and the bias [C] that make "q", "k" or "v".
-
-    Where there is no bias, zeros that nobody reads.
-    """
-    attention = params["blocks"][layer]["attn"]
-    C = attention["w_o"].shape[0]
-    start = "qkv".index(which) * C
-    bias = attention.get("b_qkv", np.zeros(3 * C))
-    return attention["w_qkv"][:, start : start + C], bias[start : start + C]
-
-
-def constant_channel(params: dict[str, Any], norm: str, layer: int = 0) -> int:
-    """A channel that is 1 in every token behind this norm of a block: row 0 of a matrix that reads
-    it then serves as a bias. Skips where the norm has no bias."""
-    arrays = params["blocks"][layer][norm]
-    if "b" not in arrays:
-        pytest.skip("a bias is not offered")
-    arrays["g"][0], arrays["b"][0] = 0.0, 1.0
-    return 0
 
 
 def logits_of(gpt: "GPT", params: dict[str, Any], cfg: Any, token_ids: np.ndarray) -> np.ndarray:
