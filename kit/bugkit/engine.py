@@ -34,9 +34,6 @@ IMPATIENCE = 5
 """Which part of the timeout each cell gets after that: a fifth, but never less than this many times
 what the slowest cell took that the subject did finish."""
 
-SHAPE_LIMIT = 100
-"""Characters of the name of a shape: what a worker says is not trusted to be short."""
-
 HEARTBEAT = 0.1
 """Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
 at once, unless it left a child that holds it open."""
@@ -218,8 +215,7 @@ class _Run:
             else:
                 self._apart(worker)
         elif kind == "shape":
-            (shape,) = values
-            self.read_as[worker.rows[len(worker.finished)].subject.id] = str(shape)[:SHAPE_LIMIT]
+            self.read_as[worker.rows[0].subject.id] = str(values[0])[:MESSAGE_LIMIT]
         elif kind == "row":
             (told,) = values
             row = worker.rows[len(worker.finished)]

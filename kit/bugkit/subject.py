@@ -22,6 +22,9 @@ from .files import read_text
 from .places import CORRECT, MUTANTS, shown
 from .problems import Problem, nearest, said
 
+ADAPTER = "adapter.py"
+"""A file that says itself which names stand for which: it is not read as anything else."""
+
 
 class Kind(StrEnum):
     """What sort of subject it is."""
@@ -129,7 +132,7 @@ def _entry(path: Path) -> Path:
         if path.suffix != ".py":
             raise Problem(f"{path}: not a Python file; give a .py file or a folder")
         return path.resolve()
-    for name in ("adapter.py", "__init__.py"):
+    for name in (ADAPTER, "__init__.py"):
         if (path / name).is_file():
             return (path / name).resolve()
     files = sorted(path.glob("*.py"))
@@ -153,7 +156,8 @@ def load(subject: Subject) -> ModuleType:
         return adapted(_load_package(subject.path.parent))
     # As if it had been started as a script: files beside it can be imported.
     sys.path.insert(0, str(subject.path.parent))
-    return adapted(_execute(name, subject.path))
+    module = _execute(name, subject.path)
+    return module if subject.path.name == ADAPTER else adapted(module)
 
 
 def _load_overlay(package: str, bug: Bug | None) -> ModuleType:

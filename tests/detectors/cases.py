@@ -13,6 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from .trees import clear as clear
+from .trees import constant_channel as constant_channel
+from .trees import copied as copied
+from .trees import leave_out
+from .trees import leaves as leaves
+from .trees import part as part
+
 if TYPE_CHECKING:
     from bugkit.contract import GPT
 
@@ -30,9 +37,6 @@ CHOICES = (
 
 MODERN = {"d_model": 24, "n_heads": 6, "n_kv_heads": 2, "rotary": True}
 """Rotary positions and grouped queries: D = 4, and three query heads share a key."""
-
-BIASES = ("ln1.b", "attn.b_qkv", "attn.b_o", "ln2.b", "mlp.b1", "mlp.b2")
-"""Arrays of a block that a GPT may do without, as it may without the bias of the last norm."""
 
 STEPS = (0, 2, T - 2)
 """Positions where a change is tried: the first, one inside, and the last that has a successor."""
@@ -69,7 +73,7 @@ def model(gpt: "GPT", **changes: Any) -> tuple[Any, dict[str, Any]]:
     shapes = {name: wanted[name] for name in wanted if name not in SHAPELESS}
     params = copied(_parameters(**shapes))
     if own:
-        _leave_out(params, own)
+        leave_out(params, own)
     return cfg, params
 
 
@@ -94,26 +98,6 @@ def _own_parts(gpt: "GPT", **choices: bool) -> frozenset[str] | None:
     except Exception:
         return None  # for the detectors of init_params to tell
     return own if {"wte", "ln_f.g", "blocks.0.attn.w_qkv"} <= own else None
-
-
-def _leave_out(params: dict[str, Any], own: frozenset[str]) -> None:
-    """Take away the biases that the subject does not have."""
-    if "ln_f.b" not in own:
-        del params["ln_f"]["b"]
-    for bias in BIASES:
-        if f"blocks.0.{bias}" not in own:
-            of, name = bias.split(".")
-            for block in params["blocks"]:
-                del block[of][name]
-
-
-def copied(tree: Any) -> Any:
-    """The same parameters in arrays of their own."""
-    if isinstance(tree, dict):
-        return {key: copied(value) for key, value in tree.items()}
-    if isinstance(tree, list):
-        return [copied(value) for value in tree]
-    return tree.copy()
 
 
 @cache
@@ -183,13 +167,6 @@ def other(token_ids: np.ndarray, vocab_size: int = SIZES["vocab_size"]) -> np.nd
     return (token_ids + 1) % vocab_size
 
 
-def clear(arrays: dict[str, np.ndarray], *names: str) -> None:
-    """Fill those of these arrays with zeros that there are."""
-    for name in names:
-        if name in arrays:
-            arrays[name][:] = 0.0
-
-
 def silence_attention(params: dict[str, Any]) -> None:
     """Make every attention branch add nothing."""
     for block in params["blocks"]:
@@ -200,28 +177,6 @@ def silence_mlp(params: dict[str, Any]) -> None:
     """Make every MLP branch add nothing."""
     for block in params["blocks"]:
         clear(block["mlp"], "w2", "b2")
-
-
-def part(params: dict[str, Any], which: str, layer: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Views of the weight [C, C] and the bias [C] that make "q", "k" or "v".
-
-    Where there is no bias, zeros that nobody reads.
-    """
-    attention = params["blocks"][layer]["attn"]
-    C = attention["w_o"].shape[0]
-    start = "qkv".index(which) * C
-    bias = attention.get("b_qkv", np.zeros(3 * C))
-    return attention["w_qkv"][:, start : start + C], bias[start : start + C]
-
-
-def constant_channel(params: dict[str, Any], norm: str, layer: int = 0) -> int:
-    """A channel that is 1 in every token behind this norm of a block: row 0 of a matrix that reads
-    it then serves as a bias. Skips where the norm has no bias."""
-    arrays = params["blocks"][layer][norm]
-    if "b" not in arrays:
-        pytest.skip("a bias is not offered")
-    arrays["g"][0], arrays["b"][0] = 0.0, 1.0
-    return 0
 
 
 def logits_of(gpt: "GPT", params: dict[str, Any], cfg: Any, token_ids: np.ndarray) -> np.ndarray:
@@ -237,6 +192,17 @@ def logits_of(gpt: "GPT", params: dict[str, Any], cfg: Any, token_ids: np.ndarra
         f"gpt_forward must return logits of shape (B, T, V) = {expected}, not {logits.shape}"
     )
     return logits
+
+
+def loss_of(gpt: "GPT", logits: np.ndarray, targets: np.ndarray) -> float:
+    """Mean cross-entropy: the subject's own, or ours where it leaves the loss to its caller."""
+    try:
+        cross_entropy = gpt.cross_entropy
+    except pytest.skip.Exception:
+        shifted = logits - logits.max(axis=-1, keepdims=True)
+        log_probs = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+        return -float(np.mean(np.take_along_axis(log_probs, targets[..., None], axis=-1)))
+    return float(cross_entropy(logits, targets))
 
 
 def maps_of(
@@ -319,15 +285,6 @@ def precision(x: np.ndarray) -> str:
 def place(index: Any, axes: tuple[str, ...]) -> str:
     """An index in words: batch 0, position 3."""
     return ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=True))
-
-
-def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
-    """Every array of a tree with its path, such as blocks.0.attn.w_o."""
-    if not isinstance(tree, dict | list):
-        yield path, np.asarray(tree)
-        return
-    for key, branch in tree.items() if isinstance(tree, dict) else enumerate(tree):
-        yield from leaves(branch, f"{path}.{key}" if path else str(key))
 
 
 USUAL = frozenset(path for path, _ in leaves(_parameters(**SIZES)))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bugkit import correct
+from bugkit.adapters.names import place_of
 from bugkit.contract import Offer
 from bugkit.engine import run
 from bugkit.matrix import Matrix, Outcome, Status
@@ -173,6 +174,16 @@ RIGHT: dict[str, tuple[str, Edits, int]] = {
         [("ATTENTION_BIAS = True", "ATTENTION_BIAS = False")],
         33,
     ),
+    "layers with a biased head": (
+        "layered",
+        [("Linear(d_model, vocab_size, bias=False)", "Linear(d_model, vocab_size)")],
+        33,
+    ),
+    "minGPT with any configuration": (
+        "mingpt",
+        [("def get_default_config", "def default_of_mine")],
+        34,
+    ),
     "layers without biases, tied": (
         "layered",
         [("_BIAS = True", "_BIAS = False"), ("TIED = False", "TIED = True")],
@@ -215,6 +226,53 @@ def test_the_report_says_how_a_file_was_read(tmp_path: Path) -> None:
 def test_functions_are_read_as_they_are(tmp_path: Path) -> None:
     matrix, _ = check(tmp_path, "functional", [])
     assert matrix.read_as == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("token_embedding.weight", "wte"),
+        ("tok_emb", "wte"),
+        ("embeddings.token_embedding.weight", "wte"),
+        ("embedding.weight", "wte"),
+        ("position_embedding.weight", "wpe"),
+        ("pos_emb", "wpe"),
+        ("positional_encoding.weight", "wpe"),
+        ("block0.ln1.gamma", "blocks.0.ln1.g"),
+        ("block11.norm2.bias", "blocks.11.ln2.b"),
+        ("blocks.1.attn_norm.scale", "blocks.1.ln1.g"),
+        ("block0.attn.W_q.weight", "blocks.0.attn.w_q"),
+        ("block0.attn.W_k.bias", "blocks.0.attn.b_k"),
+        ("layers.3.attention.value.weight", "blocks.3.attn.w_v"),
+        ("block0.attn.qkv.weight", "blocks.0.attn.w_qkv"),
+        ("block0.attn.out_proj.weight", "blocks.0.attn.w_o"),
+        ("block0.attn.W_o.bias", "blocks.0.attn.b_o"),
+        ("block0.ffn.W1.weight", "blocks.0.mlp.w1"),
+        ("block0.ffn.b1", "blocks.0.mlp.b1"),
+        ("block0.mlp.fc2.weight", "blocks.0.mlp.w2"),
+        ("block0.feed_forward.linear2.bias", "blocks.0.mlp.b2"),
+        ("ln_f.gamma", "ln_f.g"),
+        ("final_norm.beta", "ln_f.b"),
+        ("lm_head.weight", "w_lm"),
+        ("output_projection.weight", "w_lm"),
+        ("lm_head.bias", "b_lm"),
+        ("block0.attn.W_r.weight", None),
+        ("block0.attn.weight", None),
+        ("block.attn.W_q.weight", None),
+        ("adapter.weight", None),
+    ],
+)
+def test_names_of_arrays_have_one_place(name: str, place: str | None) -> None:
+    assert place_of(name) == place
+
+
+def test_an_adapter_of_ones_own_is_not_read_as_a_class(tmp_path: Path) -> None:
+    shutil.copy(MODELS / "mini_gpt" / "model.py", tmp_path / "a_model_of_mine.py")
+    text = "from a_model_of_mine import MiniGPT, gelu\n"
+    (tmp_path / "adapter.py").write_text(text, encoding="utf-8")
+    module = load(find_subject(str(tmp_path), {}))
+    assert hasattr(module, "gelu")
+    assert not hasattr(module, "gpt_forward")
 
 
 # What is read off its methods is what the model computes.
@@ -271,8 +329,9 @@ def test_gradients_are_the_slopes_of_the_loss(shape: str, tmp_path: Path) -> Non
         assert np.sum(slopes[path] * direction) == pytest.approx(slope, rel=1e-4, abs=1e-6), path
 
 
-def test_the_loss_of_a_class_is_read_as_a_function_of_logits(tmp_path: Path) -> None:
-    module = offered(tmp_path, "mini_gpt")
+@pytest.mark.parametrize("shape", ["mini_gpt", "nanogpt", "mingpt"])
+def test_the_loss_of_a_class_is_read_as_a_function_of_logits(shape: str, tmp_path: Path) -> None:
+    module = offered(tmp_path, shape)
     rng = np.random.default_rng(1)
     logits, targets = rng.normal(size=(3, 5, 8)), rng.integers(0, 8, (3, 5))
     expected = correct.cross_entropy(logits, targets)

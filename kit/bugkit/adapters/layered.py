@@ -5,8 +5,9 @@ forward(ids) gives logits, backward(grad_logits) fills the gradients, get_parame
 get_gradients() give pairs of a name and an array (or a dictionary of them). Names such as
 block0.attn.W_q.weight are placed by names.py; the arrays are the model's own, so they are filled
 where they are. Linear weights stand output by input, the contract's input by output. Queries, keys
-and values are apart, or in one matrix below each other. Biases may be missing, and the head is tied
-if there is none, or if it is the same array as the token embedding.
+and values are apart, or in one matrix below each other. Biases may be missing; one of the head is
+kept at zero, since the contract's GPT has none. The head is tied if there is none, or if it is the
+same array as the token embedding.
 
 The loss is the caller's: loss_and_grads hands backward the gradient of the mean cross entropy.
 Weights of attention are read where the layers keep them (kept.py). In forward nothing is dropped:
@@ -23,7 +24,7 @@ import numpy as np
 from ..problems import Problem
 from .generation import generation
 from .kept import kept, name_of_kept
-from .names import place_of
+from .names import HEAD_BIAS, place_of
 from .shape import (
     PARTS,
     PROBE,
@@ -170,6 +171,9 @@ class Adapter:
         shapes = shapes_of(cfg)
         for path, array in arrays.items():
             if path == "w_lm" and self.tied:
+                continue
+            if path == HEAD_BIAS:
+                array[...] = 0.0
                 continue
             self.turned(path, array, shapes[short(path)])[...] = wanted_of(params, path)
         return model

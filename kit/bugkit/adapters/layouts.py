@@ -7,7 +7,7 @@ configuration and in what forward takes and returns.
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,8 @@ class Layout:
         """Logits [B, T, V]."""
         # Given targets, nanoGPT scores every position; without, only the last one.
         result = model(ids, ids) if self.own_loss else model(ids)
-        if hasattr(result, "logits"):
-            return result.logits
+        if isinstance(result, dict):  # as are those of the library
+            return result["logits"]
         return result[0] if isinstance(result, tuple) else result
 
     def loss(self, model: Any, ids: Any, targets: Any) -> Any:
@@ -129,13 +129,18 @@ def _nanogpt(module: ModuleType, cls: type) -> Callable[..., Any] | None:
     return None
 
 
-def _mingpt(_module: ModuleType, cls: type) -> Callable[..., Any] | None:
-    """What get_default_config gives, or anything with attributes."""
-    if not _takes_one(cls) or not hasattr(cls, "get_default_config"):
+def _mingpt(module: ModuleType, cls: type) -> Callable[..., Any] | None:
+    """What get_default_config gives, or anything with attributes where no configuration is."""
+    if not _takes_one(cls):
         return None
+    if not hasattr(cls, "get_default_config"):
+        others = (_nanogpt(module, cls), _hugging_face(module, cls))
+        if any(others) or "GPT" not in cls.__name__:
+            return None
 
     def configuration(cfg: Sizes) -> Any:
-        config = cls.get_default_config()
+        default = getattr(cls, "get_default_config", SimpleNamespace)
+        config = default()
         for name, value in _values(cfg).items():
             setattr(config, name, value)
         return config
@@ -147,12 +152,15 @@ def _hugging_face(module: ModuleType, cls: type) -> Callable[..., Any] | None:
     """A configuration with n_positions, n_embd, ..., and the probabilities of dropout."""
     configs = [getattr(cls, "config_class", None), *vars(module).values()]
     for config in configs:
-        if isinstance(config, type) and "n_positions" in arguments(config) and _takes_one(cls):
-            known = arguments(config)
+        known = arguments(config) if isinstance(config, type) else ()
+        if "n_embd" in known and set(LENGTHS) & set(known) and _takes_one(cls):
             return lambda cfg, config=config, known=known: config(
                 **{name: value for name, value in _values(cfg).items() if name in known}
             )
     return None
+
+
+LENGTHS = ("n_positions", "n_ctx", "max_position_embeddings")
 
 
 def _values(cfg: Sizes) -> dict[str, Any]:
@@ -164,8 +172,7 @@ def _values(cfg: Sizes) -> dict[str, Any]:
         "n_layer": cfg.n_layers,
         "n_head": cfg.n_heads,
         "block_size": cfg.max_seq_len,
-        "n_positions": cfg.max_seq_len,
-        "n_ctx": cfg.max_seq_len,
+        **dict.fromkeys(LENGTHS, cfg.max_seq_len),
         "bias": True,
         "dropout": 0.0,
         "embd_pdrop": 0.0,

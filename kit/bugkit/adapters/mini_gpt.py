@@ -9,7 +9,7 @@ Read off its methods, each only if it can be had without a guess:
 
     forward     logits
     attention   the weights, if it returns them, whether `forward` calls it or it takes ids itself;
-                else those that the class keeps (kept.py)
+                else those that the class keeps (maps.py, kept.py)
     loss        cross_entropy: `loss` is run with a `forward` that gives the logits asked about
     train_step  loss_and_grads, by the difference that a step makes (see steps.py)
     generate    generate (see generation.py)
@@ -22,7 +22,7 @@ import numpy as np
 
 from ..problems import Problem
 from .generation import generation
-from .kept import kept, name_of_kept
+from .maps import maps_kept, maps_of_ids, maps_within_forward
 from .shape import (
     PROBE,
     PROBE_IDS,
@@ -252,76 +252,6 @@ class Adapter:
             except Exception:
                 continue
         return None
-
-
-def maps_within_forward(
-    adapter: Adapter, model: Any, token_ids: np.ndarray, cfg: Sizes
-) -> list[np.ndarray] | None:
-    """The weights that `attention` returns to `forward`, layer by layer."""
-    theirs = model.attention
-    seen: list[np.ndarray] = []
-
-    def attention(*args: Any, **more: Any) -> Any:
-        result = theirs(*args, **more)
-        seen.extend(weights_among(result, token_ids, cfg, adapter.by_rows)[:1])
-        return result
-
-    model.attention = attention
-    try:
-        adapter.run(model, token_ids)
-    finally:
-        del model.attention
-    return by_layers(seen, token_ids, cfg, adapter.by_rows)
-
-
-def maps_of_ids(
-    adapter: Adapter, model: Any, token_ids: np.ndarray, cfg: Sizes
-) -> list[np.ndarray] | None:
-    """The weights of all layers that `attention(ids)` returns."""
-    inputs = list(token_ids) if adapter.by_rows else [token_ids]
-    seen = [w for ids in inputs for w in weights_among(model.attention(ids), ids, cfg, False)]
-    return by_layers(seen, token_ids, cfg, adapter.by_rows)
-
-
-def maps_kept(
-    adapter: Adapter, model: Any, token_ids: np.ndarray, cfg: Sizes
-) -> list[np.ndarray] | None:
-    """The weights that the class keeps after a forward pass."""
-    if adapter.by_rows:
-        return None
-    adapter.run(model, token_ids)
-    B, T = token_ids.shape
-    shape = (B, cfg.n_heads, T, T)
-    if adapter.keeps is None:
-        adapter.keeps = name_of_kept(model, shape, cfg.n_layers)
-    return kept(model, shape, adapter.keeps) if adapter.keeps else None
-
-
-def weights_among(
-    result: Any, token_ids: np.ndarray, cfg: Sizes, by_rows: bool
-) -> list[np.ndarray]:
-    """Arrays (B, H, T, T), or (H, T, T) for one row, among what a method returned."""
-    T = token_ids.shape[-1]
-    wanted: tuple[int, ...] = (cfg.n_heads, T, T)
-    if token_ids.ndim == 2 and not by_rows:
-        wanted = (len(token_ids), *wanted)
-    if isinstance(result, tuple | list):
-        return [w for item in result for w in weights_among(item, token_ids, cfg, by_rows)]
-    shape = tuple(getattr(result, "shape", ()))
-    if shape == wanted:
-        return [result]
-    return list(result) if shape == (cfg.n_layers, *wanted) else []
-
-
-def by_layers(
-    seen: list[np.ndarray], token_ids: np.ndarray, cfg: Sizes, by_rows: bool
-) -> list[np.ndarray] | None:
-    """One array [B, H, T, T] a layer; None if there is not one for each."""
-    if not by_rows:
-        return seen if len(seen) == cfg.n_layers else None
-    if len(seen) != cfg.n_layers * len(token_ids):
-        return None
-    return [np.stack(seen[layer :: cfg.n_layers]) for layer in range(cfg.n_layers)]
 
 
 def has(owner: Any, name: str) -> bool:

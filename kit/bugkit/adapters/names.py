@@ -6,33 +6,51 @@ the others. A name that fits none is told, never passed over.
 
 import re
 
+HEAD_BIAS = "b_lm"
+"""A bias of the head, which the contract's GPT does not have."""
+
 _BLOCK = re.compile(r"(?:transformer\.)?(?:blocks?|layers?|h)[._\[]?(\d+)\]?\.(.+)")
 
 WEIGHT, BIAS = r"[._]?(?:weights?|w|kernel)?", r"[._]?(?:bias|b)"
 GAIN, SHIFT = r"[._](?:weight|gamma|gain|scale|g|w)", r"[._](?:bias|beta|shift|b)"
 
+_TABLES = r"(?:embed(?:ding)?s?[._])?"
+_FINAL = (
+    r"(?:ln_?f(?:inal)?|final_?(?:ln|norm|layer_?norm)|(?:layer_?)?norm_?(?:f(?:inal)?|out)?|ln)"
+)
+_HEAD = r"(?:(?:lm|output)_?head|head|output(?:_?(?:proj(?:ection)?|layer))?|unembed(?:ding)?|lm)"
+
 _OUTSIDE = (
-    (rf"(?:tok(?:en)?_?emb(?:edding)?s?|wte|embed(?:ding)?s?){WEIGHT}", "wte"),
-    (rf"(?:pos(?:ition)?(?:al)?_?(?:emb(?:edding)?s?|enc(?:oding)?)|wpe){WEIGHT}", "wpe"),
-    (rf"(?:ln_?f(?:inal)?|final_?(?:ln|norm|layer_?norm)|norm(?:_f)?|lnf){GAIN}", "ln_f.g"),
-    (rf"(?:ln_?f(?:inal)?|final_?(?:ln|norm|layer_?norm)|norm(?:_f)?|lnf){SHIFT}", "ln_f.b"),
-    (rf"(?:lm_?head|head|output(?:_proj(?:ection)?)?|unembed(?:ding)?){WEIGHT}", "w_lm"),
+    (rf"{_TABLES}(?:tok(?:en)?s?(?:_?emb(?:ed(?:ding)?)?s?)?|wte){WEIGHT}", "wte"),
+    (rf"(?:embed(?:ding)?s?){WEIGHT}", "wte"),
+    (
+        rf"{_TABLES}(?:pos(?:ition)?(?:al)?s?(?:_?(?:emb(?:ed(?:ding)?)?s?|enc(?:oding)?))?|wpe){WEIGHT}",
+        "wpe",
+    ),
+    (rf"{_FINAL}{GAIN}", "ln_f.g"),
+    (rf"{_FINAL}{SHIFT}", "ln_f.b"),
+    (rf"{_HEAD}{WEIGHT}", "w_lm"),
+    (rf"{_HEAD}{BIAS}", HEAD_BIAS),
 )
 
-_ATTENTION = r"(?:self_)?(?:attn|attention|mha|sa)\."
-_MLP = r"(?:ffn?|mlp|feed_?forward|ff_?net)\."
-_FIRST = r"(?:fc_?1|w_?1|linear_?1|lin_?1|dense_?1|c_fc|up(?:_proj)?)"
-_SECOND = r"(?:fc_?2|w_?2|linear_?2|lin_?2|dense_?2|c_proj|down(?:_proj)?)"
+_ATTENTION = r"(?:self_?)?(?:attn|attention|mha|sa)\."
+_MLP = r"(?:ffn?|mlp|feed_?forward|ff_?net)\.(?:net\.)?"
+_FIRST = r"(?:fc_?(?:1|in)|w_?(?:1|in)|lin(?:ear)?_?1|dense_?1|c_fc|up(?:_proj)?|0)"
+_SECOND = r"(?:fc_?(?:2|out)|w_?(?:2|out)|lin(?:ear)?_?2|dense_?2|c_proj|down(?:_proj)?|2)"
 _FUSED = r"(?:w_?qkv|qkv(?:_proj)?|c_attn|in_proj)"
 _OUT = r"(?:w_?o(?:ut)?|o(?:ut)?(?:_proj)?|proj|c_proj)"
 
+_BRANCHES = {1: r"(?:attn|attention)", 2: r"(?:ffn?|mlp)"}
+
 
 def _norm(number: int) -> str:
-    return rf"(?:ln_?{number}|norm_?{number}|layer_?norm_?{number})"
+    branch = _BRANCHES[number]
+    return rf"(?:(?:ln|norm|layer_?norm)_?(?:{number}|{branch})|{branch}_(?:ln|norm|layer_?norm))"
 
 
 def _one(letter: str) -> str:
-    return rf"(?:w_?{letter}|{letter}(?:_proj)?)"
+    word = {"q": "query", "k": "key", "v": "value"}[letter]
+    return rf"(?:w_?{letter}|{letter}(?:_proj)?|{word}(?:_proj)?)"
 
 
 _INSIDE = (

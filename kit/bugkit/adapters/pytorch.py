@@ -6,12 +6,14 @@ the state dict and the other way round; only mask buffers may be left over.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import torch
+from torch.nn import Module
 
 from ..problems import Problem, said
 from .generation import generation
@@ -96,6 +98,8 @@ class Adapter:
             "gpt_forward": self.forward_with_maps if self.maps_from else self.forward,
             "loss_and_grads": self.loss_and_grads,
         }
+        if self.layout.own_loss and isinstance(getattr(self.model(PROBE), "lm_head", None), Module):
+            names["cross_entropy"] = self.cross_entropy
         if self.activation(self.model(PROBE)) and not is_exact_gelu(self.gelu):
             names["gelu"] = self.gelu
         if callable(getattr(self.model(PROBE), "generate", None)):
@@ -226,6 +230,16 @@ class Adapter:
             for name, tensor in model.named_parameters()
         }
         return value, self.placed(grads, cfg, "the gradient")
+
+    def cross_entropy(self, logits: np.ndarray, targets: np.ndarray) -> float:
+        """The model's own loss, with these logits in place of what its head gives."""
+        V = logits.shape[-1]
+        given = torch.from_numpy(np.array(logits)).reshape(-1, *logits.shape[-2:])
+        wanted = torch.from_numpy(np.array(targets, dtype=np.int64)).reshape(given.shape[:-1])
+        model = self._model(replace(PROBE, vocab_size=V, max_seq_len=given.shape[1], n_layers=1))
+        model.lm_head.register_forward_hook(lambda *_: given)
+        with torch.no_grad():
+            return float(self.layout.loss(model, torch.zeros_like(wanted), wanted))
 
     def activation(self, model: Any) -> Any:
         """The module in the perceptron that is the nonlinearity, if it is a module."""
