@@ -232,7 +232,7 @@ def queries_and_keys() -> dict[str, Any]:
 def loss_of(gpt: "GPT", case: Case) -> float:
     """The loss, by a forward pass."""
     logits = gpt.gpt_forward(case.params, case.cfg, case.token_ids, **case.options)
-    return float(gpt.cross_entropy(logits, case.targets))
+    return cases.loss_of(gpt, logits, case.targets)
 
 
 def assert_slopes(gpt: "GPT", case: Case, parts: Mapping[str, Any]) -> None:

@@ -434,7 +434,7 @@ BUGS: dict[str, dict[str, tuple[str, str, str]]] = {
         ),
         "post norm": (
             "x = x + self.drop1.forward(self.attn.forward(self.ln1.forward(x)), training)",
-            "x = self.ln1.forward(x + self.attn.forward(x))",
+            "x = self.ln1.forward(x + self.drop1.forward(self.attn.forward(x), training))",
             "test_silent_blocks_change_nothing",
         ),
     },
