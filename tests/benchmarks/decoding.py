@@ -79,7 +79,7 @@ def decoding(longest: int, repeats: int) -> None:
 
 def one_token(length: int, repeats: int) -> list[float]:
     """Seconds for the last of so many tokens: cached, cached with one key head, uncached."""
-    ways: list[Callable[[], np.ndarray]] = []
+    cached, uncached = [], []
     for choice in ({}, GROUPED):
         cfg = correct.GPTConfig(**DECODER, **choice, max_seq_len=length)
         params = correct.init_params(cfg)
@@ -89,12 +89,10 @@ def one_token(length: int, repeats: int) -> list[float]:
         for start in range(0, length - 1, SHORTEST):
             piece = token_ids[:, start : min(start + SHORTEST, length - 1)]
             _, cache = correct.forward_cached(params, cfg, piece, cache)
-        ways.append(partial(last_cached, params, cfg, token_ids, cache))
-        whole = partial(last_uncached, params, cfg, token_ids)
-        assert_same(ways[-1](), whole())
-        if choice == {}:
-            uncached = whole
-    return shortest([*ways, uncached], repeats)
+        cached.append(partial(last_cached, params, cfg, token_ids, cache))
+        uncached.append(partial(last_uncached, params, cfg, token_ids))
+        assert_same(cached[-1](), uncached[-1]())
+    return shortest([*cached, uncached[0]], repeats)
 
 
 def last_cached(params: Any, cfg: Any, token_ids: np.ndarray, cache: Any) -> np.ndarray:
