@@ -237,13 +237,18 @@ def test_a_row_stops_at_the_stop_token_and_the_text_when_all_rows_have(
     random_params: RandomParams, use_cache: bool
 ) -> None:
     params, prompts = random_params(CFG, SEED), tokens(3, 4)
-    options: dict[str, Any] = {"seed": SEED, "use_cache": use_cache}
+    options: dict[str, Any] = {"temperature": 4.0, "seed": SEED, "use_cache": use_cache}
     free = correct.generate(params, CFG, prompts, 20, **options)
     # A token that all rows come to, at different places, and that a prompt holds as well.
     stop = next(t for t in range(11) if stops(free, t) and (prompts == t).any())
     assert len(set(stops(free, stop))) > 1
+    end = 4 + max(stops(free, stop))
+    # Some text would go on with other tokens if it were not stopped.
+    assert any(
+        (row[4 + n : end] != stop).any() for row, n in zip(free, stops(free, stop), strict=True)
+    )
     stopped = correct.generate(params, CFG, prompts, 20, stop_token=stop, **options)
-    assert stopped.shape[1] == 4 + max(stops(free, stop))
+    assert stopped.shape[1] == end
     for row, n in enumerate(stops(free, stop)):
         np.testing.assert_array_equal(stopped[row, : 4 + n], free[row, : 4 + n])
         assert np.all(stopped[row, 3 + n :] == stop)
@@ -341,6 +346,13 @@ def test_one_candidate_is_no_choice(options: dict[str, Any]) -> None:
 )
 def test_top_k_keeps_exactly_k_and_of_equals_the_lowest(k: int, candidates: set[int]) -> None:
     assert set(drawn(LOGITS[0], temperature=5.0, top_k=k)) == candidates
+
+
+def test_of_many_equal_words_top_k_keeps_the_lowest() -> None:
+    """So many, and in such an order, that a sort which is not stable mixes them."""
+    logits = np.tile([0.0, 2.0, 1.0], 40)
+    assert set(drawn(logits, top_k=5)) == {1, 4, 7, 10, 13}
+    assert set(drawn(logits, top_k=42, temperature=9.0)) == {*range(1, 120, 3), 2, 5}
 
 
 @pytest.mark.parametrize(

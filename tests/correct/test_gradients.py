@@ -188,6 +188,19 @@ def test_dropout_drops_the_stated_part_and_keeps_the_mean() -> None:
         assert abs(np.mean(mask == 0.0) - 0.3) < 4 * np.sqrt(0.3 * 0.7 / mask.size), path
 
 
+def test_every_value_of_the_batch_has_a_place_in_a_mask_of_its_own() -> None:
+    """Else the rows of a batch, or the heads, would lose the same values together."""
+    cfg = correct.GPTConfig(d_model=15, n_heads=3, n_layers=2, dropout=0.5)
+    masks = correct.dropout.dropout_masks(cfg, (2, 7), SEED)
+    assert masks["embedding"].shape == (2, 7, 15)
+    for block in masks["blocks"]:
+        assert block["weights"].shape == (2, 3, 7, 7)
+        assert block["attended"].shape == block["mlp"].shape == (2, 7, 15)
+        for mask in (block["weights"], block["attended"], block["mlp"]):
+            assert not np.array_equal(mask[0], mask[1])
+        assert not np.array_equal(block["weights"][0, 0], block["weights"][0, 1])
+
+
 def test_every_mask_is_another_one_and_the_seed_decides_all() -> None:
     cfg = correct.GPTConfig(dropout=0.5)
     masks, same, other = (
