@@ -4,29 +4,41 @@ import difflib
 import json
 import shutil
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
 from .catalogue import Bug
 from .files import read_text
+from .measure.plot import Symbols
+from .measure.silence import Silence, evidence_of
+from .measure.store import recorded_correct
+from .problems import Problem
 from .subject import subject_of
 
 WIDTH = 90
 VERSION = 1
 
+LOSS_LEGEND = "LOSS: after training, less that of the correct GPT, in nats; ? where not measured"
 
-def as_table(bugs: Sequence[Bug]) -> str:
+
+def by_silence(bugs: Sequence[Bug], silences: Mapping[str, Silence]) -> list[Bug]:
+    """The most silent first; what was never measured at the end."""
+    return sorted(bugs, key=lambda bug: silences[bug.slug].order)
+
+
+def as_table(bugs: Sequence[Bug], silences: Mapping[str, Silence]) -> str:
     """One line a bug."""
     if not bugs:
         return "No bug fits."
-    header = ("SLUG", "COMPONENT", "LEVEL", "DIFFICULTY", "TITLE")
+    header = ("SLUG", "COMPONENT", "LEVEL", "DIFFICULTY", "LOSS", "TITLE")
     rows = [
         (
             bug.slug,
             bug.component,
             str(bug.level),
             str(bug.difficulty),
+            silences[bug.slug].word,
             f"{bug.title} (innocent)" if bug.innocent else bug.title,
         )
         for bug in bugs
@@ -38,6 +50,7 @@ def as_table(bugs: Sequence[Bug]) -> str:
     ]
     innocents = sum(bug.innocent for bug in bugs)
     lines += ["", f"{_count(len(bugs) - innocents, 'bug')}, {_count(innocents, 'innocent')}"]
+    lines += [LOSS_LEGEND]
     return "\n".join(lines)
 
 
@@ -45,7 +58,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def as_json(bugs: Sequence[Bug]) -> str:
+def as_json(bugs: Sequence[Bug], silences: Mapping[str, Silence]) -> str:
     """The facts, without the texts."""
     entries = [
         {
@@ -58,6 +71,8 @@ def as_json(bugs: Sequence[Bug]) -> str:
             "file": bug.file,
             "killed_by": list(bug.killed_by),
             "sources": [source.url for source in bug.sources],
+            "training": silences[bug.slug].outcome,
+            "loss_difference": silences[bug.slug].difference,
         }
         for bug in bugs
     ]
@@ -74,6 +89,24 @@ def riddle(bug: Bug, hints: int) -> str:
     if hints < len(bug.teach.hints):
         parts += ["", f"More: --hints {hints + 1}, --source; spoilers: --diff, --key"]
     return "\n".join(parts)
+
+
+def evidence(bug: Bug, key: bool, symbols: Symbols) -> str:
+    """What training the mutant shows, as far as it is known; with `key`, what a comparison with the
+    correct GPT shows as well."""
+    from .measure.story import compared, observed
+
+    try:
+        found = evidence_of(bug)
+    except Problem as problem:
+        return str(problem)
+    if found is None:
+        return ""
+    width = _width()
+    lines = list(observed(found, recorded_correct(found.setting), width, symbols))
+    if key:
+        lines += ["", *compared(found, width)]
+    return "\n".join(lines)
 
 
 def answer_key(bug: Bug) -> str:
@@ -115,7 +148,10 @@ def _section(title: str, text: str) -> Iterator[str]:
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)
     return textwrap.wrap(
-        " ".join(text.split()), width, initial_indent=indent, subsequent_indent=indent
+        " ".join(text.split()), _width(), initial_indent=indent, subsequent_indent=indent
     )
+
+
+def _width() -> int:
+    return min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns)

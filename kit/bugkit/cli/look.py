@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..catalogue import COMPONENTS, LEVELS
-from .group import bug_of, catalogue_of, catalogue_option, cli
+from .group import bug_of, catalogue_of, catalogue_option, cli, printable
 
 select_options = [
     click.option("--component", type=click.Choice(COMPONENTS), help="Only this component."),
@@ -37,16 +37,26 @@ def _all_of(options: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
     show_default=True,
     help="How to print.",
 )
+@click.option(
+    "--sort",
+    type=click.Choice(["catalogue", "silence"]),
+    default="catalogue",
+    show_default=True,
+    help="By level, component and slug, or the most silent first: those that least change the "
+    "loss after training.",
+)
 @catalogue_option
 def list_(
     component: str | None,
     level: int | None,
     difficulty: int | None,
     form: str,
+    sort: str,
     folders: tuple[Path, ...],
 ) -> None:
     """List the bugs and innocents of the catalogue."""
-    from ..listing import as_json, as_table
+    from ..listing import as_json, as_table, by_silence
+    from ..measure.silence import silences
 
     bugs = [
         bug
@@ -55,7 +65,9 @@ def list_(
         and level in (None, bug.level)
         and difficulty in (None, bug.difficulty)
     ]
-    click.echo(as_json(bugs) if form == "json" else as_table(bugs))
+    known = silences(bugs)
+    bugs = by_silence(bugs, known) if sort == "silence" else bugs
+    click.echo(printable(as_json(bugs, known) if form == "json" else as_table(bugs, known)))
 
 
 @cli.command()
@@ -70,13 +82,17 @@ def show(
 ) -> None:
     """Show one bug, without spoiling the hunt.
 
-    What a person notices, and a question to answer first; more only if asked for.
+    What a person notices, a question to answer first, and what training it shows; more only if
+    asked for.
     """
-    from ..listing import answer_key, difference, riddle, source_of
+    from ..listing import answer_key, difference, evidence, riddle, source_of
+    from ..measure.plot import ASCII, UNICODE
 
     bug = bug_of(catalogue_of(folders), slug)
-    parts = [riddle(bug, 4 if key else hints)] if not (diff or source) or key or hints else []
+    asked = not (diff or source) or key or hints
+    symbols = UNICODE if printable(UNICODE.drawable) == UNICODE.drawable else ASCII
+    parts = [riddle(bug, 4 if key else hints), evidence(bug, key, symbols)] if asked else []
     parts += [answer_key(bug)] if key else []
     parts += [difference(bug)] if diff else []
     parts += [source_of(bug)] if source else []
-    click.echo("\n\n".join(part.rstrip("\n") for part in parts))
+    click.echo(printable("\n\n".join(part.rstrip("\n") for part in parts if part)))

@@ -1,0 +1,130 @@
+"""Evidence: what each bug does when it is trained."""
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from .. import exits
+from ..catalogue import slug_of
+from ..places import shown
+from ..problems import Problem
+from .group import bug_of, catalogue_of, catalogue_option, cli
+
+QUIET = 0.5
+"""Seconds before progress is shown."""
+
+BAR = 20
+"""Characters of the bar."""
+
+
+@cli.command()
+@click.argument("slugs", nargs=-1, metavar="[SLUG]...")
+@click.option(
+    "--check",
+    "checking",
+    is_flag=True,
+    help="Write nothing; exit 1 if evidence is missing, out of date, or not what is measured now.",
+)
+@click.option(
+    "--quick", is_flag=True, help="With --check: train nothing, only find what is out of date."
+)
+@click.option("--force", is_flag=True, help="Measure what is up to date as well.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes at a time.  [default: cores]"
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="What one subject may take; longer is recorded as a hang.  [default: 60]",
+)
+@catalogue_option
+@click.pass_context
+def measure(
+    ctx: click.Context,
+    slugs: tuple[str, ...],
+    checking: bool,
+    quick: bool,
+    force: bool,
+    jobs: int | None,
+    timeout: float | None,
+    folders: tuple[Path, ...],
+) -> None:
+    """Train every mutant and record what a person would see.
+
+    The correct GPT and each mutant are trained on the same text and seed for a few hundred steps.
+    Losses, a sample of text and the largest differences go into evidence.json beside the bug.toml;
+    what is up to date is not measured again. `bugkit show` and `bugkit list` make use of it.
+    """
+    from ..engine import Options
+    from ..measure.run import TIMEOUT
+    from ..measure.update import check, tasks_of, update
+    from ..subject import CORRECT_SUBJECT, Subject, subject_of
+
+    if quick and not checking:
+        raise click.UsageError("--quick goes with --check: without training, nothing is measured")
+    if force and checking:
+        raise click.UsageError("--force writes and --check does not; choose one")
+    catalogue = catalogue_of(folders)
+    named = [s for s in slugs if slug_of(s) != CORRECT_SUBJECT.id]
+    bugs = [bug_of(catalogue, s) for s in named] if slugs else list(catalogue.values())
+    subjects: list[Subject] = [] if len(named) == len(slugs) and slugs else [CORRECT_SUBJECT]
+    faults: list[str] = []
+    for bug in dict.fromkeys(bugs):
+        try:
+            subjects.append(subject_of(bug))
+        except Problem as problem:
+            faults.append(str(problem))
+    tasks = tasks_of(subjects)
+    jobs, timeout = jobs or Options().jobs, timeout or TIMEOUT
+    steps = check(tasks, jobs, timeout, quick) if checking else update(tasks, jobs, timeout, force)
+    unbuilt, bad, written = len(faults), 0, 0
+    with Progress(len(tasks)) as progress:
+        for step in steps:
+            progress.clear()
+            bad += bool(step.faults)
+            faults += step.faults
+            if step.written:
+                written += 1
+                click.echo(f"{shown(step.place)}: written")
+            progress.advance()
+    for fault in faults:
+        click.echo(fault, err=True)
+    if bad and checking:
+        click.echo("Once it is meant to be so, record it with: bugkit measure", err=True)
+    good = len(tasks) - bad
+    of = f"{good} of {len(tasks) + unbuilt} pieces of evidence are right"
+    click.echo(of + (f", {written} new" if written else ""))
+    ctx.exit(exits.FINDING if faults else exits.FINE)
+
+
+class Progress:
+    """One line on standard error where that is a terminal, once it takes long; gone at the end."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = 0
+        self.start = time.monotonic()
+        self.showing = False
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def advance(self) -> None:
+        """One more is done."""
+        self.done += 1
+        if sys.stderr.isatty() and time.monotonic() - self.start > QUIET:
+            self.showing = True
+            bar = "#" * (BAR * self.done // self.total)
+            click.echo(f"\r[{bar:-<{BAR}}] {self.done} of {self.total} trained", err=True, nl=False)
+
+    def clear(self) -> None:
+        """Make room for a line of something else."""
+        if self.showing:
+            click.echo("\r\x1b[K", err=True, nl=False)
+            self.showing = False
