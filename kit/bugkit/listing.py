@@ -11,10 +11,11 @@ import click
 from .catalogue import Bug
 from .files import read_text
 from .measure.plot import Symbols
-from .measure.silence import Silence, evidence_of
-from .measure.store import recorded_correct
+from .measure.settings import setting_of
+from .measure.silence import Silence
+from .measure.store import is_current, mutant_of, recorded
 from .problems import Problem
-from .subject import subject_of
+from .subject import CORRECT_SUBJECT, place_option, subject_of
 
 WIDTH = 90
 VERSION = 1
@@ -96,16 +97,21 @@ def evidence(bug: Bug, key: bool, symbols: Symbols) -> str:
     correct GPT shows as well."""
     from .measure.story import compared, observed
 
+    subject, setting = mutant_of(bug), setting_of(bug)
     try:
-        found = evidence_of(bug)
+        found = recorded(subject, setting)
+        if found is None:
+            return ""
+        correct = recorded(CORRECT_SUBJECT, found.setting)
     except Problem as problem:
         return str(problem)
-    if found is None:
-        return ""
     width = _width()
-    lines = list(observed(found, recorded_correct(found.setting), width, symbols))
+    lines = list(observed(found, correct, width, symbols))
     if key:
         lines += ["", *compared(found, width)]
+    if not is_current(found, subject, setting):
+        anew = f"bugkit measure {bug.slug}{place_option(bug.folder)}"
+        lines += ["", f"  Sources have changed since this was measured; measure it anew: {anew}"]
     return "\n".join(lines)
 
 

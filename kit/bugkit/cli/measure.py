@@ -60,6 +60,7 @@ def measure(
     """
     from ..engine import Options
     from ..measure.run import TIMEOUT
+    from ..measure.store import place_of
     from ..measure.update import check, tasks_of, update
     from ..subject import CORRECT_SUBJECT, Subject, subject_of
 
@@ -71,33 +72,36 @@ def measure(
     named = [s for s in slugs if slug_of(s) != CORRECT_SUBJECT.id]
     bugs = [bug_of(catalogue, s) for s in named] if slugs else list(catalogue.values())
     subjects: list[Subject] = [] if len(named) == len(slugs) and slugs else [CORRECT_SUBJECT]
-    faults: list[str] = []
+    unbuilt: list[str] = []
     for bug in dict.fromkeys(bugs):
         try:
             subjects.append(subject_of(bug))
         except Problem as problem:
-            faults.append(str(problem))
+            unbuilt.append(str(problem))
     tasks = tasks_of(subjects)
     jobs, timeout = jobs or Options().jobs, timeout or TIMEOUT
     steps = check(tasks, jobs, timeout, quick) if checking else update(tasks, jobs, timeout, force)
-    unbuilt, bad, written = len(faults), 0, 0
+    found: dict[Path, tuple[str, ...]] = {}
+    written = 0
     with Progress(len(tasks)) as progress:
         for step in steps:
             progress.clear()
-            bad += bool(step.faults)
-            faults += step.faults
+            found[step.place] = step.faults
             if step.written:
                 written += 1
                 click.echo(f"{shown(step.place)}: written")
             progress.advance()
-    for fault in faults:
+    # Steps come as they end; what is wrong is told in the order of the catalogue.
+    places = [place_of(task.subject, task.setting) for task in tasks]
+    faults = [fault for place in places for fault in found[place]]
+    for fault in unbuilt + faults:
         click.echo(fault, err=True)
-    if bad and checking:
+    if faults and checking:
         click.echo("Once it is meant to be so, record it with: bugkit measure", err=True)
-    good = len(tasks) - bad
-    of = f"{good} of {len(tasks) + unbuilt} pieces of evidence are right"
+    good = sum(not step_faults for step_faults in found.values())
+    of = f"{good} of {len(tasks) + len(unbuilt)} pieces of evidence are right"
     click.echo(of + (f", {written} new" if written else ""))
-    ctx.exit(exits.FINDING if faults else exits.FINE)
+    ctx.exit(exits.FINDING if unbuilt or faults else exits.FINE)
 
 
 class Progress:

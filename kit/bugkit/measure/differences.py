@@ -23,14 +23,23 @@ SPREAD = 0.3
 ROUNDING = 1e-9
 """Below this, two programs that compute the same in another order."""
 
-DIFFERENCES = ("logits_difference", "attention_difference", "gradient_difference")
+PIECE = 5
+"""Tokens that are read first where the cache takes part."""
+
+DIFFERENCES = (
+    "logits_difference",
+    "cached_difference",
+    "attention_difference",
+    "gradient_difference",
+)
 
 
 def largest_differences(
     gpt: ModuleType, correct: ModuleType, setting: Setting
 ) -> dict[str, float | None]:
-    """The largest absolute difference of logits, of attention weights, and of gradients (which are
-    taken with dropout, as in training). None where there is no number."""
+    """The largest absolute difference of logits, of those that come through the cache, of attention
+    weights, and of gradients (which are taken with dropout, as in training). None where there is no
+    number."""
     sizes = correct.GPTConfig(vocab_size=VOCABULARY, **setting.config)
     rng = np.random.default_rng(SEED)
     params = _shaken(correct.init_params(sizes, seed=SEED), rng)
@@ -49,10 +58,17 @@ def largest_differences(
 
     found = (
         both(lambda m, p, cfg, ids: m.gpt_forward(p, cfg, ids)),
+        both(_through_cache),
         both(lambda m, p, cfg, ids: m.gpt_forward(p, cfg, ids, return_attn=True)[1]),
         both(lambda m, p, cfg, ids: m.loss_and_grads(p, cfg, ids, targets.copy(), SEED)[1]),
     )
     return dict(zip(DIFFERENCES, found, strict=True))
+
+
+def _through_cache(m: ModuleType, p: Any, cfg: Any, ids: np.ndarray) -> list[np.ndarray]:
+    first, cache = m.forward_cached(p, cfg, ids[:, :PIECE], m.init_cache(cfg, BATCH))
+    second, _ = m.forward_cached(p, cfg, ids[:, PIECE:], cache)
+    return [first, second]
 
 
 def _shaken(tree: Any, rng: np.random.Generator) -> Any:

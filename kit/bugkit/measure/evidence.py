@@ -61,6 +61,8 @@ class Evidence:
     """What was raised, or how the process ended; else empty."""
     first_loss: float | None
     """Before the first step."""
+    steps: int
+    """How many losses the training told."""
     losses: tuple[float | None, ...]
     """Means over WINDOW steps each; the last one over fewer where training broke off."""
     train_loss: float | None
@@ -70,6 +72,8 @@ class Evidence:
     """What the model writes after PROMPT."""
     logits_difference: float | None
     """Here and below: the largest from the correct GPT on the fixed batch."""
+    cached_difference: float | None
+    """Of the logits when the batch is read in two pieces, through the cache."""
     attention_difference: float | None
     gradient_difference: float | None
 
@@ -147,6 +151,10 @@ def _read(key: str, value: Any) -> Any:
         return tuple(map(_number, value))
     if key in NUMBERS:
         return _number(value)
+    if key == "steps":
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise ValueError
+        return value
     if key == "stage" and value is None:
         return None
     if key == "sample" and value is None:
@@ -167,8 +175,10 @@ def _number(value: Any) -> float | None:
 
 def deviations(recorded: Evidence, measured: Evidence) -> Iterator[str]:
     """Where a second measurement does not confirm the first, in words. What a model writes and
-    what an error says may differ; how a run ended may not."""
-    for name in ("setting", "outcome", "stage"):
+    what an error says may differ; how a run ended may not, nor when, unless it is the clock that
+    ended it."""
+    timed = Outcome.TIMEOUT in (recorded.outcome, measured.outcome)
+    for name in ("setting", "outcome", "stage", *(() if timed else ("steps",))):
         old, new = getattr(recorded, name), getattr(measured, name)
         if old != new:
             yield f"{name}: {old} is recorded, {new} was measured"
@@ -176,13 +186,10 @@ def deviations(recorded: Evidence, measured: Evidence) -> Iterator[str]:
         old, new = getattr(recorded, name), getattr(measured, name)
         if not _alike(name, old, new):
             yield f"{name}: {_shown(old)} is recorded, {_shown(new)} was measured"
-    if len(recorded.losses) != len(measured.losses):
-        yield (
-            f"losses: {len(recorded.losses)} points are recorded, "
-            f"{len(measured.losses)} were measured"
-        )
-        return
-    for i, (old, new) in enumerate(zip(recorded.losses, measured.losses, strict=True), 1):
+    # As far as both go: the last window may be cut short.
+    points = list(zip(recorded.losses, measured.losses, strict=False))
+    whole = min(recorded.steps, measured.steps) // WINDOW
+    for i, (old, new) in enumerate(points[:whole] if timed else points, 1):
         if not _alike("losses", old, new):
             yield f"losses, point {i}: {_shown(old)} is recorded, {_shown(new)} was measured"
             return  # the points after it follow from it

@@ -6,11 +6,12 @@ import math
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from typing import Any
 
 from ..subject import Subject
@@ -60,6 +61,21 @@ def measure(
             child.kill()
 
 
+@contextlib.contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """A process that is started here never hears of Ctrl-C, which is for the parent: one that comes
+    meanwhile reaches the parent at the end."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # it lets signals through when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _Child:
     def __init__(self, task: Task, timeout: float) -> None:
         self.task = task
@@ -74,7 +90,8 @@ class _Child:
         self.process = context.Process(
             target=run_child, args=(task.subject, task.setting, writer), daemon=True
         )
-        self.process.start()
+        with _interrupts_held_back():
+            self.process.start()
         writer.close()
         self.deadline = time.monotonic() + START_UP
 
@@ -147,6 +164,7 @@ class _Child:
             stage=None if ended else stage,
             message=message,
             first_loss=rounded(self.losses[0]) if self.losses else None,
+            steps=len(self.losses),
             losses=curve(self.losses),
             train_loss=rounded(after[0]),
             validation_loss=rounded(after[1]),

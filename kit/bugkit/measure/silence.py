@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from ..catalogue import Bug
 from ..problems import Problem
-from ..subject import Kind, Subject
+from ..subject import CORRECT_SUBJECT, Subject
 from .evidence import Evidence, Outcome
-from .settings import setting_of
-from .store import recorded, recorded_correct
+from .settings import Setting, setting_of
+from .store import mutant_of, recorded
 
 WORDS = {
     Outcome.NOT_FINITE: "NaN",
@@ -54,24 +54,24 @@ def silence_of(evidence: Evidence | None, correct: Evidence | None) -> Silence:
     ours = correct.validation_loss if correct else None
     if theirs is None or ours is None:
         return Silence(evidence.outcome)
-    return Silence(evidence.outcome, theirs - ours)
+    # The digits that the two numbers have.
+    return Silence(evidence.outcome, round(theirs - ours, 6))
 
 
 def silences(bugs: Iterable[Bug]) -> dict[str, Silence]:
-    """Slug -> how silent the bug is. Evidence that cannot be read counts as none."""
-    return {bug.slug: _silence(bug) for bug in bugs}
+    """Slug -> how silent the bug is, by what is recorded. Evidence that cannot be read counts as
+    none."""
+    correct = {setting: _readable(CORRECT_SUBJECT, setting) for setting in Setting}
+    found = {}
+    for bug in bugs:
+        evidence = _readable(mutant_of(bug), setting_of(bug))
+        ours = correct[evidence.setting] if evidence else None
+        found[bug.slug] = silence_of(evidence, ours)
+    return found
 
 
-def _silence(bug: Bug) -> Silence:
+def _readable(subject: Subject, setting: Setting) -> Evidence | None:
     try:
-        evidence = evidence_of(bug)
+        return recorded(subject, setting)
     except Problem:
-        return Silence()
-    return silence_of(evidence, recorded_correct(evidence.setting) if evidence else None)
-
-
-def evidence_of(bug: Bug) -> Evidence | None:
-    """What is recorded of a bug, whether its module has been built here or not. Raises Problem if
-    it is damaged."""
-    subject = Subject(bug.slug, Kind.MUTANT, bug.title, bug.folder, bug)
-    return recorded(subject, setting_of(bug))
+        return None

@@ -4,11 +4,10 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from .. import subject as subjects
+from ..catalogue import Bug
 from ..files import read_text
 from ..places import shown
-from ..problems import Problem
-from ..subject import Subject
+from ..subject import Kind, Subject
 from . import differences, script, settings, text
 from .evidence import Evidence, from_json
 from .settings import Setting
@@ -49,9 +48,15 @@ def recorded(subject: Subject, setting: Setting) -> Evidence | None:
     return from_json(read_text(path), shown(path))
 
 
-def recorded_correct(setting: Setting) -> Evidence | None:
-    """What the correct GPT did; None if that is not known."""
+def mutant_of(bug: Bug) -> Subject:
+    """The subject that the evidence of a bug is about, whether or not it has been built here."""
+    return Subject(bug.slug, Kind.MUTANT, bug.title, bug.folder, bug)
+
+
+def is_current(evidence: Evidence, subject: Subject, setting: Setting) -> bool:
+    """Whether this is what the subject's sources of today would give in this setting."""
     try:
-        return recorded(subjects.CORRECT_SUBJECT, setting)
-    except Problem:
-        return None
+        today = subject.id, setting, digest_of(subject, setting)
+    except OSError:  # a module that was never built
+        return False
+    return (evidence.subject, evidence.setting, evidence.digest) == today

@@ -6,7 +6,7 @@ import click
 
 from ..report.text import one_line, wrapped
 from .evidence import Evidence, Outcome
-from .plot import Symbols, plot
+from .plot import MARGIN, Symbols, plot
 from .script import Stage
 from .settings import SEED_SPREAD, STEPS, WINDOW, Setting
 from .silence import silence_of
@@ -18,13 +18,25 @@ SETTINGS = {
 }
 
 ROWS = {
-    "first_loss": "before the first step",
-    "train_loss": "after training, training text",
-    "validation_loss": "after training, other text",
+    "first_loss": "at the start",
+    "train_loss": "at the end",
+    "validation_loss": "on other text",
+}
+
+WHEN = {
+    Stage.IMPORT: "when imported",
+    Stage.DATA: "while preparing the text",
+    Stage.INIT: "while making the parameters",
+    Stage.TRAIN: "in training",
+    Stage.SAVE: "while saving",
+    Stage.LOAD: "while loading what it saved",
+    Stage.EVALUATE: "while evaluating",
+    Stage.GENERATE: "while writing text",
 }
 
 DIFFERENCES = {
     "logits_difference": "logits",
+    "cached_difference": "logits, through the cache",
     "attention_difference": "attention weights",
     "gradient_difference": "gradients, with dropout",
 }
@@ -41,8 +53,9 @@ def observed(
     if evidence.losses:
         yield ""
         ours = correct.losses if correct else ()
-        yield from plot(evidence.losses, ours, width, STEPS, symbols)
-        yield from wrapped(_legend(correct is not None, symbols), width, "  ")
+        lines = list(plot(evidence.losses, ours, width, STEPS, symbols))
+        yield from lines
+        yield from wrapped(_legend(lines, correct is not None, symbols), width, "  ")
     yield ""
     yield from _table(evidence, correct)
     for sentence in _ends(evidence, correct):
@@ -57,7 +70,7 @@ def compared(evidence: Evidence, width: int) -> Iterator[str]:
     )
     for name, words in DIFFERENCES.items():
         value = getattr(evidence, name)
-        yield f"  {words:<24}{'no number' if value is None else f'{value:.4g}'}"
+        yield f"  {words:<27}{'no number' if value is None else f'{value:.4g}'}"
     loss = evidence.validation_loss
     if loss is not None and loss < ENTROPY:
         yield from wrapped(
@@ -68,14 +81,14 @@ def compared(evidence: Evidence, width: int) -> Iterator[str]:
         )
 
 
-def _legend(with_correct: bool, symbols: Symbols) -> str:
-    mean = f"mean losses of {WINDOW} steps"
-    if not with_correct:
-        return f"{symbols.theirs} this program; {mean}"
-    return (
-        f"{symbols.theirs} this program, {symbols.ours} the correct GPT, {symbols.both} both, "
-        f"{symbols.above} higher; {mean}"
-    )
+def _legend(lines: list[str], with_correct: bool, symbols: Symbols) -> str:
+    """The symbols that occur."""
+    words = {symbols.theirs: "this program", symbols.above: "the same, higher"}
+    if with_correct:
+        words |= {symbols.ours: "the correct GPT", symbols.both: "both"}
+    cells = "".join(line[MARGIN:] for line in lines[:-2])
+    used = ", ".join(f"{symbol} {said}" for symbol, said in words.items() if symbol in cells)
+    return f"{used}; mean losses of {WINDOW} steps"
 
 
 def _table(evidence: Evidence, correct: Evidence | None) -> Iterator[str]:
@@ -94,8 +107,9 @@ def _number(value: float | None) -> str:
 
 def _ends(evidence: Evidence, correct: Evidence | None) -> Iterator[str]:
     """How it ended."""
-    stage = evidence.stage
-    at = f"during {stage}" if stage is not Stage.IMPORT else "when imported"
+    at = WHEN[evidence.stage] if evidence.stage else ""
+    if evidence.stage is Stage.TRAIN:
+        at += f" after {evidence.steps} steps"
     match evidence.outcome:
         case Outcome.RAISED:
             yield f"It raises {at}: {one_line(evidence.message)}"

@@ -13,7 +13,7 @@ from ..subject import CORRECT_SUBJECT, Subject
 from .evidence import Evidence, deviations, to_json
 from .run import Task, measure
 from .settings import Setting, setting_of
-from .store import digest_of, place_of, recorded
+from .store import digest_of, is_current, place_of, recorded
 
 MISSING = "is missing"
 STALE = "is out of date: the correct GPT, the mutant or the script has changed since"
@@ -90,7 +90,7 @@ def fault_of(task: Task) -> tuple[str, Evidence | None]:
         return str(problem), None
     if evidence is None:
         return f"{shown(place)}: {MISSING}", None
-    if (evidence.subject, evidence.digest) != (task.subject.id, task.digest):
+    if not is_current(evidence, task.subject, task.setting):
         return f"{shown(place)}: {STALE}", evidence
     return "", evidence
 

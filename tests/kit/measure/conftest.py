@@ -1,0 +1,78 @@
+"""Subjects that are trained in no time, and evidence that nobody had to measure."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bugkit.catalogue import load_bug
+from bugkit.measure import store
+from bugkit.measure.evidence import Evidence, Outcome, to_json
+from bugkit.measure.settings import Setting
+from bugkit.places import CORRECT
+from bugkit.subject import CORRECT_SUBJECT, Kind, Subject
+
+EVIDENCE = Evidence(
+    subject="means",
+    digest="0123456789abcdef",
+    setting=Setting.PLAIN,
+    outcome=Outcome.FINISHED,
+    stage=None,
+    message="",
+    first_loss=3.1,
+    steps=24,
+    losses=(2.5, 1.5, 0.75),
+    train_loss=0.5,
+    validation_loss=0.625,
+    sample="the cat.\nthe",
+    logits_difference=0.25,
+    cached_difference=0.25,
+    attention_difference=0.125,
+    gradient_difference=0.0,
+)
+
+THREE_STEPS = """
+
+def train(params, cfg, data, on_step, **options):
+    for step in range(3):
+        on_step(step, 3.0 - step)
+    return params, [3.0, 2.0, 1.0]
+"""
+
+
+@pytest.fixture
+def subject_with(make_bug: Callable[..., Path]) -> Callable[..., Subject]:
+    """A mutant whose module is the correct one with something written below it. With `quick` (the
+    default), that module is train.py and training takes three steps."""
+
+    def subject_with(slug: str, below: str, file: str = "train.py", quick: bool = True) -> Subject:
+        folder = make_bug(slug, {"file": file})
+        source = (CORRECT / file).read_text(encoding="utf-8")
+        steps = THREE_STEPS if quick and file == "train.py" else ""
+        (folder / file).write_text(source + steps + below, encoding="utf-8")
+        bug = load_bug(folder)
+        return Subject(slug, Kind.MUTANT, bug.title, folder, bug)
+
+    return subject_with
+
+
+@pytest.fixture
+def correct_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another place for the evidence of the correct GPT, which is up to date there."""
+    folder = tmp_path / "measured"
+    folder.mkdir()
+    monkeypatch.setattr(store, "FOLDER", folder)
+    for setting in Setting:
+        digest = store.digest_of(CORRECT_SUBJECT, setting)
+        record(CORRECT_SUBJECT, setting, subject="correct", digest=digest, setting=setting)
+    return folder
+
+
+def record(subject: Subject, of: Setting, **changes: Any) -> Path:
+    """Write evidence for a subject; by default for its sources of today."""
+    known = {"subject": subject.id, "digest": store.digest_of(subject, of), "setting": of}
+    path = store.place_of(subject, of)
+    path.write_text(to_json(replace(EVIDENCE, **{**known, **changes})), encoding="utf-8")
+    return path
