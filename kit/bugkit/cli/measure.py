@@ -58,10 +58,10 @@ def measure(
     Losses, a sample of text and the largest differences go into evidence.json beside the bug.toml;
     what is up to date is not measured again. `bugkit show` and `bugkit list` make use of it.
     """
-    from ..engine import Options
     from ..measure.run import TIMEOUT
     from ..measure.store import place_of
     from ..measure.update import check, tasks_of, update
+    from ..options import Options
     from ..subject import CORRECT_SUBJECT, Subject, subject_of
 
     if quick and not checking:

@@ -6,7 +6,7 @@ from typing import Any
 from ..catalogue import Bug
 
 MODERN_LEVEL = 4
-"""From this level on, bugs concern what only the modern setting has."""
+"""Bugs of this level concern what only the modern setting has."""
 
 SEED = 0
 
@@ -64,4 +64,4 @@ class Setting(StrEnum):
 
 def setting_of(bug: Bug) -> Setting:
     """The setting in which a bug can show itself."""
-    return Setting.MODERN if bug.level >= MODERN_LEVEL else Setting.PLAIN
+    return Setting.MODERN if bug.level == MODERN_LEVEL else Setting.PLAIN

@@ -65,14 +65,13 @@ def correct_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setattr(store, "FOLDER", folder)
     for setting in Setting:
-        digest = store.digest_of(CORRECT_SUBJECT, setting)
-        record(CORRECT_SUBJECT, setting, subject="correct", digest=digest, setting=setting)
+        record(CORRECT_SUBJECT, setting)
     return folder
 
 
 def record(subject: Subject, of: Setting, **changes: Any) -> Path:
     """Write evidence for a subject; by default for its sources of today."""
-    known = {"subject": subject.id, "digest": store.digest_of(subject, of), "setting": of}
+    known = replace(EVIDENCE, subject=subject.id, digest=store.digest_of(subject, of), setting=of)
     path = store.place_of(subject, of)
-    path.write_text(to_json(replace(EVIDENCE, **{**known, **changes})), encoding="utf-8")
+    path.write_text(to_json(replace(known, **changes)), encoding="utf-8")
     return path
