@@ -460,7 +460,11 @@ def test_the_generated_module_is_what_the_edits_make(bug: Bug) -> None:
 
 @every_bug
 def test_the_folder_holds_the_declaration_and_the_module_alone(bug: Bug) -> None:
-    assert {path.name for path in bug.folder.iterdir()} - {"__pycache__"} == {"bug.toml", bug.file}
+    assert {path.name for path in bug.folder.iterdir()} - {"__pycache__"} == {
+        "bug.toml",
+        "evidence.json",
+        bug.file,
+    }
 
 
 @every_bug

@@ -333,7 +333,7 @@ def test_a_name_or_a_title_filters_the_rows(
     text: str, open_page: Open, catalogue_matrix: Matrix
 ) -> None:
     page = open_page(WHOLE)
-    page.get_by_label("Name").fill(text)
+    page.get_by_label("Name", exact=True).fill(text)
     wanted = [
         s.id
         for s in catalogue_matrix.subjects
@@ -351,10 +351,10 @@ def test_filters_hold_together_and_can_leave_nothing(
     page.get_by_label("Kind").select_option("mutant")
     masks = [s for s in catalogue_matrix.of_kind(Kind.MUTANT) if s.component == "mask"]
     assert shown_rows(page) == [s.id for s in masks]
-    page.get_by_label("Name").fill("no such name")
+    page.get_by_label("Name", exact=True).fill("no such name")
     assert shown_rows(page) == []
     assert page.locator("#count").inner_text().startswith("0 of ")
-    page.get_by_label("Name").press("Enter")
+    page.get_by_label("Name", exact=True).press("Enter")
     assert page.get_by_label("Kind").input_value() == "mutant"
 
 
@@ -381,8 +381,7 @@ def test_the_headers_stay_in_view_when_the_grid_is_scrolled(
 
 
 def test_the_printed_grid_is_complete(open_page: Open, catalogue_matrix: Matrix) -> None:
-    page = open_page(WHOLE, viewport=A4_LANDSCAPE)
-    page.emulate_media(media="print")
+    page = printed(open_page(WHOLE, viewport=A4_LANDSCAPE))
     hidden = page.locator("form, dialog")
     assert not any(place.is_visible() for place in hidden.all())
     cut = page.evaluate(
@@ -392,30 +391,52 @@ def test_the_printed_grid_is_complete(open_page: Open, catalogue_matrix: Matrix)
                 || getComputedStyle(e).position === 'sticky').length"""
     )
     assert cut == 0
-    grid = box(page.locator(".grid"))
-    for place in (page.locator(".grid tbody th").last, page.locator(".grid tbody td").last):
-        assert box(place)["bottom"] <= grid["bottom"] + 1
-        assert box(place)["right"] <= grid["right"] + 1
-    keys = page.locator(".grid thead a")
-    lefts = [box(key)["left"] for key in keys.all()]
-    assert len(lefts) == len(catalogue_matrix.detectors)
-    assert lefts == sorted(set(lefts))
+    keys: list[str] = []
+    for part in page.locator(".part").all():
+        grid = box(part)
+        for place in (part.locator("tbody th").last, part.locator("tbody td").last):
+            assert box(place)["bottom"] <= grid["bottom"] + 1
+            assert box(place)["right"] <= grid["right"] + 1
+        links = part.locator("thead a").all()
+        lefts = [box(link)["left"] for link in links]
+        assert lefts == sorted(set(lefts))
+        keys += [link.inner_text() for link in links]
+    assert keys == [d.key for d in catalogue_matrix.detectors]
+    # Every cell that is not passed is on paper.
+    marked = page.locator(".part td:not(.passed)").count()
+    assert marked == page.locator(".in-parts td:not(.passed)").count()
 
 
 def test_keys_do_not_run_into_each_other_in_print(open_page: Open) -> None:
-    page = open_page(WHOLE, viewport=A4_LANDSCAPE)
-    page.emulate_media(media="print")
+    page = printed(open_page(WHOLE, viewport=A4_LANDSCAPE))
     gaps = page.evaluate(
-        """() => {
-            const texts = [...document.querySelectorAll('.grid thead a')].map((a) => {
+        """() => [...document.querySelectorAll('.part')].flatMap((part) => {
+            const texts = [...part.querySelectorAll('thead a')].map((a) => {
                 const range = document.createRange();
                 range.selectNodeContents(a);
                 return range.getBoundingClientRect();
             });
             return texts.slice(1).map((box, i) => box.left - texts[i].right);
-        }"""
+        })"""
     )
+    assert len(gaps) > 50
     assert min(gaps) >= 2
+
+
+def test_after_printing_the_grid_is_whole_again(open_page: Open) -> None:
+    page = printed(open_page(WHOLE, viewport=A4_LANDSCAPE))
+    assert not page.locator(".grid").first.is_visible()
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    assert page.locator(".grid").count() == 1
+    assert page.locator(".grid").is_visible()
+
+
+def printed(page: "Page") -> "Page":
+    """The page as it is when a browser lays it out for paper."""
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    return page
 
 
 def test_printing_to_pdf_opens_every_message(open_page: Open, tmp_path: Path) -> None:
