@@ -1,5 +1,6 @@
 """What goes into a file or a list of token ids must come out again."""
 
+import contextlib
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -175,8 +176,9 @@ def test_gpt2_second_name_stays_tied(gpt: "GPT") -> None:
 @contextmanager
 def _file() -> Iterator[str]:
     """The path of a file that does not exist yet, in a folder that goes away afterwards."""
-    with tempfile.TemporaryDirectory() as folder:
-        yield str(Path(folder) / "model.npz")
+    # Under a name that is the same in every run: it may be part of a message.
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        yield "model.npz"
 
 
 def _gpt2(params: dict[str, Any]) -> dict[str, Any]:

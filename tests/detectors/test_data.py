@@ -46,7 +46,10 @@ def test_every_stretch_of_the_text_is_drawn(gpt: "GPT") -> None:
 
 
 def test_rows_of_a_batch_are_drawn_apart(gpt: "GPT") -> None:
-    """The rows of a batch come from different places, and another seed draws other places."""
+    """The rows of a batch come from different places, and another seed draws other places.
+
+    Rows that repeat each other teach no more than one of them.
+    """
     data = np.arange(1000)
     first, again = (np.asarray(gpt.get_batch(data, 8, 5, seed)[0])[:, 0] for seed in (0, 1))
     assert len(set(first.tolist())) > 1, "all rows of a batch begin at the same place"

@@ -22,7 +22,10 @@ MORE = 0.35
 
 
 def test_nothing_is_dropped_without_a_seed(gpt: "GPT") -> None:
-    """Outside training, a model with dropout computes what one without computes."""
+    """Outside training, a model with dropout computes what one without computes.
+
+    Dropping values is a means of training. What is evaluated or generated is the whole model.
+    """
     plain, params = cases.model(gpt)
     cfg = cases.config(gpt, dropout=P)
     token_ids = cases.tokens()

@@ -66,10 +66,10 @@ def test_loss_is_the_mean_over_positions(gpt: "GPT") -> None:
 
 
 def test_token_scores_are_made_before_the_token_is_seen(gpt: "GPT") -> None:
-    """The scores that all words get as the last token are probabilities of one choice.
+    """Every word gets, as the last token, the score that the text before it gives.
 
     Each word is tried as the last token of one text. Whoever scores it has seen the same tokens
-    before it, so the probabilities add up to one.
+    before it, and not the word itself.
     """
     cfg, params = cases.model(gpt, n_layers=1)
     words = cases.SIZES["vocab_size"]
@@ -80,10 +80,11 @@ def test_token_scores_are_made_before_the_token_is_seen(gpt: "GPT") -> None:
         f"token_log_probs must have the shape {(words, T - 1)}, one score for every token but the "
         f"first, not {scores.shape}"
     )
-    total = float(np.sum(np.exp(scores[:, -1])))
-    assert not abs(total - 1.0) > CLOSE, (
-        f"the probabilities of all {words} words as the last token add up to {total:.6g}, not to 1"
-    )
+    logits = cases.logits_of(gpt, params, cfg, texts[:1, :-1])[0, -1]
+    expected = logits - logits.max()
+    expected = expected - np.log(np.exp(expected).sum())
+    what = "log-probability of a word as the last token"
+    cases.assert_same(scores[:, -1], expected, what, ("word",), loose=10)
 
 
 def test_evaluation_counts_every_token_alike(gpt: "GPT") -> None:

@@ -191,7 +191,10 @@ def test_the_rate_peaks_where_warmup_ends(gpt: "GPT") -> None:
 
 
 def test_the_rate_falls_along_a_cosine(gpt: "GPT") -> None:
-    """Halfway between the warm-up and the end, the rate is halfway; at the end it is the least."""
+    """Halfway between the warm-up and the end, the rate is halfway; at the end it is the least.
+
+    It falls slowly at first and at last, and fastest in between.
+    """
     middle = rate(gpt, (WARMUP + TOTAL) // 2)
     assert abs(middle - (MAX_RATE + MIN_RATE) / 2) < 1e-9, (
         f"halfway the rate should be 0.2, is {middle:.6g}"

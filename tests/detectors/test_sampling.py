@@ -97,7 +97,10 @@ def test_options_that_allow_all_remove_nothing(gpt: "GPT") -> None:
 
 
 def test_top_k_keeps_the_k_likeliest(gpt: "GPT") -> None:
-    """With top_k the k most likely tokens come, and no others."""
+    """With top_k the k most likely tokens come, and no others.
+
+    Of these, all come in many draws; of the others, none ever does.
+    """
     kept = support(gpt, PROBS, top_k=3)
     assert kept == {4, 1, 5}, f"top_k = 3: tokens 1, 4, 5 are likeliest, but {sorted(kept)} came"
 
@@ -147,7 +150,10 @@ def test_top_p_counts_what_top_k_left(gpt: "GPT") -> None:
 
 
 def test_generation_adds_the_tokens_asked_for(gpt: "GPT") -> None:
-    """A generated text is the prompt and max_new_tokens more."""
+    """A generated text is the prompt and max_new_tokens more.
+
+    They follow the prompt, which stays as it was given.
+    """
     cfg, params = cases.model(gpt)
     prompts = cases.tokens(length=3)
     text = generated(gpt, params, cfg, prompts, 4)
@@ -178,7 +184,7 @@ def test_long_text_is_read_from_its_end(gpt: "GPT") -> None:
     """
     cfg, params = cases.model(gpt, n_layers=1)
     longest = cases.SIZES["max_seq_len"]
-    prompts = cases.tokens(rows=6, length=longest + 3)
+    prompts = cases.tokens(rows=20, length=longest + 3)
     text = generated(gpt, params, cfg, prompts, 1, temperature=0.0)
     expected = cases.logits_of(gpt, params, cfg, prompts[:, -longest:])[:, -1].argmax(axis=-1)
     new = text[:, longest + 3]
@@ -216,7 +222,10 @@ def test_stopped_row_stays_stopped(gpt: "GPT") -> None:
 
 
 def test_generation_ends_with_the_last_row(gpt: "GPT") -> None:
-    """Generation ends as soon as every row has chosen the stop token."""
+    """Generation ends as soon as every row has chosen the stop token.
+
+    A row that has stopped waits for the others; once all have, nothing is left to do.
+    """
     steps = counted(gpt).shape[1] - 3
     assert steps == 5, f"the rows stop at steps 2 and 5, but generation ended after step {steps}"
 

@@ -92,7 +92,10 @@ def test_clipping_comes_before_the_step(gpt: "GPT") -> None:
 
 
 def test_only_the_chosen_parts_are_trained(gpt: "GPT") -> None:
-    """What is not chosen stays as it is, to the last bit; what is chosen moves."""
+    """What is not chosen stays as it is, to the last bit; what is chosen moves.
+
+    Weight decay is training too: a part that is not chosen does not shrink either.
+    """
     cfg, params = cases.model(gpt, **SAME)
     options = {**FEW, "weight_decay": 0.5, "only": ("blocks.0.mlp",)}
     got, _ = gpt.train(params, cfg, DATA, 1, max_lr=RATE, **options)

@@ -741,5 +741,6 @@ def test_an_edit_that_says_the_same_leaves_a_correct_module_as_it_is(path: Path)
         statements = [part for part in ast.walk(node) if isinstance(part, ast.stmt)]
         lines = [ast.get_source_segment(source, statement) or "" for statement in statements]
         for line in lines:
-            if "\n" not in line and lines.count(line) == 1:
+            # `raise` alone is a pattern of every raise.
+            if "\n" not in line and lines.count(line) == 1 and line != "raise":
                 assert apply(source, edit(line, line, inside=node.name)) == source

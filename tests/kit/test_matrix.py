@@ -149,16 +149,20 @@ def test_the_known_bug_is_found_by_its_whole_signature() -> None:
     assert [b.slug for b in diagnose(table, stranger, known).exact] == ["both"]
 
 
-@pytest.mark.parametrize("outcome", [Outcome.NOT_OFFERED, Outcome.ERROR])
-def test_a_bug_is_no_more_than_near_while_one_of_its_properties_was_not_judged(
-    outcome: Outcome,
-) -> None:
+def test_a_bug_is_no_more_than_near_while_one_of_its_properties_could_not_be_judged() -> None:
     known = [bug("one", ("test_a", "test_d"))]
     stranger = mutant("f", kind=Kind.FILE)
-    table = matrix({stranger: {"test_a": FAILED, "test_d": outcome}})
+    table = matrix({stranger: {"test_a": FAILED, "test_d": Outcome.ERROR}})
     found = diagnose(table, stranger, known)
     assert found.exact == ()
     assert [b.slug for b in found.close] == ["one"]
+
+
+def test_a_bug_is_found_in_what_offers_only_a_part() -> None:
+    known = [bug("one", ("test_a", "test_d")), bug("other", ("test_d",))]
+    stranger = mutant("f", kind=Kind.FILE)
+    table = matrix({stranger: {"test_a": FAILED, "test_d": Outcome.NOT_OFFERED}})
+    assert [b.slug for b in diagnose(table, stranger, known).exact] == ["one"]
 
 
 def test_nothing_is_exact_while_anything_broke() -> None:

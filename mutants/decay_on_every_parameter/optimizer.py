@@ -21,6 +21,7 @@ def clip_grads(
 
     Also returns its length before.
     """
+    max_norm = float(max_norm)
     norm = math.sqrt(sum(float(np.sum(np.square(grad))) for _, grad in leaves(grads)))
     if norm <= max_norm:
         return grads, norm
@@ -49,6 +50,9 @@ def adamw_step(
 
     Only matrices decay: a smaller gain or bias would not make the model any simpler.
     """
+    # A float64 of NumPy would turn float32 parameters into float64.
+    lr, eps, weight_decay = float(lr), float(eps), float(weight_decay)
+    betas = (float(betas[0]), float(betas[1]))
     beta1, beta2 = betas
     step = state["step"] + 1
     m = map_tree(lambda m, grad: beta1 * m + (1 - beta1) * grad, state["m"], grads)
@@ -57,9 +61,8 @@ def adamw_step(
     m_scale, v_scale = 1 - beta1**step, 1 - beta2**step
 
     def move(param: np.ndarray, m: np.ndarray, v: np.ndarray) -> np.ndarray:
-        decay = weight_decay if param.ndim >= 2 else 0.0
         update = (m / m_scale) / (np.sqrt(v / v_scale) + eps)
-        return (1 - lr * decay) * param - lr * update
+        return param - lr * weight_decay * param - lr * update
 
     return map_tree(move, params, m, v), {"step": step, "m": m, "v": v}
 

@@ -21,6 +21,7 @@ def clip_grads(
 
     Also returns its length before.
     """
+    max_norm = float(max_norm)
     norm = math.sqrt(sum(float(np.sum(np.square(grad))) for _, grad in leaves(grads)))
     if norm <= max_norm:
         return grads, norm
@@ -49,18 +50,20 @@ def adamw_step(
 
     Only matrices decay: a smaller gain or bias would not make the model any simpler.
     """
+    # A float64 of NumPy would turn float32 parameters into float64.
+    lr, eps, weight_decay = float(lr), float(eps), float(weight_decay)
+    betas = (float(betas[0]), float(betas[1]))
     beta1, beta2 = betas
     step = state["step"] + 1
-    decay = map_tree(lambda param: weight_decay if param.ndim >= 2 else 0.0, params)
-    grads = map_tree(lambda grad, param, d: grad + d * param, grads, params, decay)
     m = map_tree(lambda m, grad: beta1 * m + (1 - beta1) * grad, state["m"], grads)
     v = map_tree(lambda v, grad: beta2 * v + (1 - beta2) * grad * grad, state["v"], grads)
     # Both moments start at zero and would otherwise be too small at first.
     m_scale, v_scale = 1 - beta1**step, 1 - beta2**step
 
     def move(param: np.ndarray, m: np.ndarray, v: np.ndarray) -> np.ndarray:
-        update = (m / m_scale) / (np.sqrt(v / v_scale) + eps)
-        return param - lr * update
+        decay = weight_decay if param.ndim >= 2 else 0.0
+        update = (m / m_scale) / (np.sqrt(v / v_scale + eps))
+        return param - lr * decay * param - lr * update
 
     return map_tree(move, params, m, v), {"step": step, "m": m, "v": v}
 

@@ -21,8 +21,11 @@ def clip_grads(
 
     Also returns its length before.
     """
+    max_norm = float(max_norm)
     norm = math.sqrt(sum(float(np.sum(np.square(grad))) for _, grad in leaves(grads)))
-    return map_tree(lambda grad: grad * min(1.0, max_norm / np.linalg.norm(grad)), grads), norm
+    if norm <= max_norm:
+        return grads, norm
+    return map_tree(lambda grad: grad * (max_norm / norm), grads), norm
 
 
 def init_adamw(params: dict[str, Any]) -> dict[str, Any]:
@@ -47,6 +50,9 @@ def adamw_step(
 
     Only matrices decay: a smaller gain or bias would not make the model any simpler.
     """
+    # A float64 of NumPy would turn float32 parameters into float64.
+    lr, eps, weight_decay = float(lr), float(eps), float(weight_decay)
+    betas = (float(betas[0]), float(betas[1]))
     beta1, beta2 = betas
     step = state["step"] + 1
     m = map_tree(lambda m, grad: beta1 * m + (1 - beta1) * grad, state["m"], grads)
@@ -70,7 +76,7 @@ def learning_rate(
     The last of the warm-up steps has the full rate; from `total_steps` on the rate is `min_lr`.
     """
     if step < warmup_steps:
-        return max_lr * (step + 1) / warmup_steps
+        return max_lr * step / warmup_steps
     if step >= total_steps:
         return min_lr
     progress = (step - warmup_steps) / (total_steps - warmup_steps)

@@ -21,6 +21,7 @@ def clip_grads(
 
     Also returns its length before.
     """
+    max_norm = float(max_norm)
     norm = math.sqrt(sum(float(np.sum(np.square(grad))) for _, grad in leaves(grads)))
     factor = min(1.0, max_norm / max(norm, max_norm))
     return map_tree(lambda grad: grad * factor, grads), norm
@@ -48,6 +49,9 @@ def adamw_step(
 
     Only matrices decay: a smaller gain or bias would not make the model any simpler.
     """
+    # A float64 of NumPy would turn float32 parameters into float64.
+    lr, eps, weight_decay = float(lr), float(eps), float(weight_decay)
+    betas = (float(betas[0]), float(betas[1]))
     beta1, beta2 = betas
     step = state["step"] + 1
     m = map_tree(lambda m, grad: beta1 * m + (1 - beta1) * grad, state["m"], grads)
