@@ -143,9 +143,10 @@ def dropping(gpt: "GPT", **changes: Any) -> tuple[Any, dict[str, Any]]:
     cfg, params = cases.model(gpt, n_layers=1, dropout=P, **changes)
     cases.silence_mlp(params)
     params["wpe"][:] = 0.0
-    params["ln_f"]["g"][:] = 1.0
-    if "b" in params["ln_f"]:
-        params["ln_f"]["b"][:] = 0.0
+    for norm in (params["ln_f"], params["blocks"][0]["ln1"], params["blocks"][0]["ln2"]):
+        norm["g"][:] = 1.0
+        if "b" in norm:
+            norm["b"][:] = 0.0
     return cfg, params
 
 
