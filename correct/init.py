@@ -79,7 +79,7 @@ def init_block(cfg: GPTConfig, normal: Any) -> dict[str, Any]:
     """One block; `normal(*shape)` draws its weights."""
     C = cfg.d_model
     qkv = C + 2 * cfg.kv_heads * cfg.head_width
-    # Each of the 2 * n_layers branches adds to the variance of the stream.
+    # Every branch adds to the variance of the stream.
     branch = (2 * cfg.n_layers) ** -0.5 if cfg.scale_residual_init else 1.0
     return {
         "ln1": init_norm(C),
