@@ -161,8 +161,10 @@ def same_text(gpt: "GPT", params: dict[str, Any], cfg: Any, length: int, new: in
     assert cached.shape == plain.shape, (
         f"texts with a cache have the shape {cached.shape}, without one {plain.shape}"
     )
-    apart = np.nonzero((cached != plain).any(axis=0))[0]
-    assert not apart.size, (
-        f"with a cache the text differs from position {apart[0]} on: {cached[:, apart[0]]} in "
-        f"place of {plain[:, apart[0]]}"
-    )
+    apart = np.argwhere(cached != plain)
+    if apart.size:
+        row, position = min(apart.tolist(), key=lambda place: place[1])
+        raise AssertionError(
+            f"with a cache the text differs from position {position} on: in row {row} "
+            f"{cached[row, position]} in place of {plain[row, position]}"
+        )
