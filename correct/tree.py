@@ -16,15 +16,15 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, np.ndarray]]:
         yield from leaves(branch, f"{path}.{key}" if path else str(key))
 
 
-def from_leaves(pairs: Iterable[tuple[str, np.ndarray]]) -> dict[str, Any]:
-    """The tree of these paths and arrays; names that are numbers make a list."""
+def from_leaves(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The tree of these paths and leaves; names that are numbers make a list."""
     tree: dict[str, Any] = {}
-    for path, array in pairs:
+    for path, leaf in pairs:
         *above, name = path.split(".")
         branch = tree
         for step in above:
             branch = branch.setdefault(step, {})
-        branch[name] = array
+        branch[name] = leaf
 
     def with_lists(branch: Any) -> Any:
         if not isinstance(branch, dict):
@@ -42,15 +42,3 @@ def map_tree(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     if isinstance(tree, list):
         return [map_tree(function, *branches) for branches in zip(tree, *others, strict=True)]
     return function(tree, *others)
-
-
-def map_paths(function: Callable[[str, np.ndarray], Any], tree: Any, path: str = "") -> Any:
-    """A tree of the same shape: the function of each path and its array."""
-    if isinstance(tree, dict | list):
-        items = tree.items() if isinstance(tree, dict) else enumerate(tree)
-        mapped = {
-            key: map_paths(function, branch, f"{path}.{key}" if path else str(key))
-            for key, branch in items
-        }
-        return mapped if isinstance(tree, dict) else list(mapped.values())
-    return function(path, tree)

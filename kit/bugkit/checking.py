@@ -1,13 +1,8 @@
 """`bugkit check`: from the names a user types to a matrix, its text and its verdict."""
 
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-
-import click
 
 from . import exits
 from .catalogue import Bug
@@ -15,17 +10,12 @@ from .diagnosis import Diagnosis, diagnose, same_numbers
 from .engine import run
 from .matrix import Matrix, Status, broken_promises
 from .options import Options
+from .progress import Progress
 from .report import FILE_FORMATS
 from .report.story import as_story
 from .report.table import as_table
 from .subject import CORRECT_SUBJECT, Kind, Subject, find_subject, subject_of
 from .worker import Isolation
-
-QUIET = 0.5
-"""Seconds before progress is shown."""
-
-BAR = 20
-"""Characters of the bar."""
 
 
 def options_from(**given: Any) -> Options:
@@ -40,7 +30,7 @@ def check_subjects(
 ) -> tuple[Matrix, str]:
     """The matrix of the named subjects (all, if none is named) and its text."""
     subjects = [find_subject(name, catalogue) for name in names] or _everything(catalogue)
-    with _progress() as progress:
+    with Progress("cells") as progress:
         matrix = run(list(dict.fromkeys(subjects)), options, progress)
     if form in FILE_FORMATS:
         return matrix, FILE_FORMATS[form](matrix)
@@ -79,22 +69,3 @@ def verdict(matrix: Matrix) -> int:
 
 def _everything(catalogue: dict[str, Bug]) -> list[Subject]:
     return [CORRECT_SUBJECT, *map(subject_of, catalogue.values())]
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    """One line on standard error where that is a terminal, once it takes long; gone at the end."""
-    start, shown = time.monotonic(), False
-
-    def progress(done: int, total: int) -> None:
-        nonlocal shown
-        if sys.stderr.isatty() and time.monotonic() - start > QUIET:
-            shown = True
-            bar = "#" * (BAR * done // max(total, 1))
-            click.echo(f"\r[{bar:-<{BAR}}] {done} of {total} cells", err=True, nl=False)
-
-    try:
-        yield progress
-    finally:
-        if shown:
-            click.echo("\r\x1b[K", err=True, nl=False)

@@ -17,7 +17,7 @@ from .cache import CellCache
 from .contract import Offer
 from .matrix import Cell, Detector, Matrix, Outcome
 from .options import Options
-from .problems import Problem
+from .problems import ControlFailed, Problem
 from .runner import CONTROLS, LOADING, MESSAGE_LIMIT, Row, run_cell, with_next
 from .subject import BLANK_SUBJECT, CORRECT_SUBJECT, Kind, Subject, load
 from .suite import Suite, with_suite
@@ -37,10 +37,6 @@ what the slowest cell took that the subject did finish."""
 HEARTBEAT = 0.1
 """Seconds between looks at whether workers are alive. A dead one closes its pipe, which is seen
 at once, unless it left a child that holds it open."""
-
-
-class ControlFailed(Problem):
-    """A detector is wrong about a control, so its other verdicts are worth nothing."""
 
 
 CONTROL_FAULTS = {

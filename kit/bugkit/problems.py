@@ -10,6 +10,10 @@ class Problem(Exception):
     """One message that says where, what is wrong, and what to do. Shown without a traceback."""
 
 
+class ControlFailed(Problem):
+    """A detector is wrong about a control, so its other verdicts are worth nothing."""
+
+
 class MissingTool(Problem):
     """A library that an extra brings is not installed."""
 

@@ -88,7 +88,7 @@ def run_job(suite: Suite, job: Job, pipe: Connection, place: "Place") -> None:
     A record a row, not a cell: most cells take less time than telling of them. Where the process
     is, the parent sees in `place`, whatever happens to the process.
     """
-    _settle(job.memory)
+    settle(job.memory)
     if suite.digest != job.suite:
         _send(pipe, "changed")
         return
@@ -158,7 +158,7 @@ def run_job_in_new_process(select: str, job: Job, pipe: Connection, place: "Plac
     with_suite(select, lambda suite: run_job(suite, job, pipe, place))
 
 
-def _settle(memory: int) -> None:
+def settle(memory: int) -> None:
     """Cut the process off: own group, no output, limits, no pytest chatter."""
     if hasattr(os, "setsid"):
         with contextlib.suppress(OSError):

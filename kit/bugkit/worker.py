@@ -1,10 +1,8 @@
 """The parent's side of a worker process: starts it, listens to it, and ends it."""
 
-import contextlib
 import json
 import multiprocessing
 import os
-import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -12,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from .matrix import Cell
+from .processes import end, epitaph
 from .runner import LOADING, Job, Row, run_job, run_job_in_new_process
 from .suite import Suite
 
@@ -126,24 +125,11 @@ class Worker:
 
     def epitaph(self) -> str:
         """How the process ended."""
-        self.process.join(1.0)
-        code = self.process.exitcode
-        if code is None:
-            return "the worker lost its connection"
-        if code < 0:
-            with contextlib.suppress(ValueError):
-                return f"killed by signal {signal.Signals(-code).name}"
-            return f"killed by signal {-code}"
-        return f"the process ended with exit code {code}"
+        return epitaph(self.process, "worker")
 
     def kill(self) -> None:
         """End the process and whatever it started."""
-        if hasattr(os, "killpg") and self.process.pid:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        if self.process.is_alive():
-            self.process.kill()
-        self.process.join()
+        end(self.process)
         self.pipe.close()
 
 

@@ -52,8 +52,7 @@ def adamw_step(
     """
     # A float64 of NumPy would turn float32 parameters into float64.
     lr, eps, weight_decay = float(lr), float(eps), float(weight_decay)
-    betas = (float(betas[0]), float(betas[1]))
-    beta1, beta2 = betas
+    beta1, beta2 = float(betas[0]), float(betas[1])
     m = map_tree(lambda m, grad: beta1 * m + (1 - beta1) * grad, state["m"], grads)
     v = map_tree(lambda v, grad: beta2 * v + (1 - beta2) * grad * grad, state["v"], grads)
     # Both moments start at zero and would otherwise be too small at first.

@@ -52,8 +52,7 @@ def adamw_step(
     """
     # A float64 of NumPy would turn float32 parameters into float64.
     lr, eps, weight_decay = float(lr), float(eps), float(weight_decay)
-    betas = (float(betas[0]), float(betas[1]))
-    beta1, beta2 = betas
+    beta1, beta2 = float(betas[0]), float(betas[1])
     step = state["step"] + 1
     decay = map_tree(lambda param: weight_decay if param.ndim >= 2 else 0.0, params)
     grads = map_tree(lambda grad, param, d: grad + d * param, grads, params, decay)

@@ -9,7 +9,7 @@ from .config import GPTConfig
 from .data import get_batch
 from .gradients import accumulate_grads
 from .optimizer import adamw_step, clip_grads, init_adamw, learning_rate
-from .tree import leaves, map_paths, map_tree
+from .tree import from_leaves, leaves, map_tree
 
 
 def train(
@@ -68,7 +68,7 @@ def chosen(params: dict[str, Any], only: Sequence[str] | None) -> Any:
     Raises ValueError for a part that the tree does not have.
     """
     if only is None:
-        return map_paths(lambda _path, _param: True, params)
+        return map_tree(lambda _param: True, params)
 
     def within(path: str, part: str) -> bool:
         return path == part or path.startswith(f"{part}.")
@@ -77,4 +77,4 @@ def chosen(params: dict[str, Any], only: Sequence[str] | None) -> Any:
     for part in only:
         if not any(within(path, part) for path in paths):
             raise ValueError(f"params have no part {part!r}; among its parts is {paths[0]!r}")
-    return map_paths(lambda path, _param: any(within(path, part) for part in only), params)
+    return from_leaves((path, any(within(path, part) for part in only)) for path in paths)

@@ -36,6 +36,9 @@ NAMES = {
 }
 """Their name within a block -> ours."""
 
+OUTSIDE = {"wte.weight": "wte", "wpe.weight": "wpe", "ln_f.weight": "ln_f.g", "ln_f.bias": "ln_f.b"}
+"""The same outside of the blocks."""
+
 
 def load_gpt2(
     path: str | os.PathLike[str], n_heads: int | None = None
@@ -81,9 +84,7 @@ def ours(name: str) -> str:
     if start == "h":
         layer, _, part = rest.partition(".")
         return f"blocks.{layer}.{NAMES.get(part, part)}"
-    return {"wte.weight": "wte", "wpe.weight": "wpe", "ln_f.weight": "ln_f.g"}.get(
-        name, "ln_f.b" if name == "ln_f.bias" else name
-    )
+    return OUTSIDE.get(name, name)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from bugkit.catalogue import load_catalogue
-from bugkit.engine import PATIENCE, ControlFailed, run
+from bugkit.engine import PATIENCE, run
 from bugkit.matrix import Matrix, Outcome, Status
 from bugkit.options import Options
 from bugkit.places import DETECTORS
-from bugkit.problems import Problem
+from bugkit.problems import ControlFailed, Problem
 from bugkit.subject import CORRECT_SUBJECT, Kind, Subject, find_subject, subject_of
 from bugkit.worker import Isolation, Worker
 

@@ -35,9 +35,13 @@ from .shape import (
     classes,
     configuration,
     cross_entropy_of,
+    empty_tree,
     fits,
     in_type_of,
+    pick,
+    put,
     shapes_of,
+    short,
     the_logits,
 )
 
@@ -132,16 +136,15 @@ class Adapter:
                 return None
             return np.array(self.turned(path, arrays[path], shapes[short(path)]))
 
-        tree: dict[str, Any] = {"ln_f": {}, "blocks": []}
-        for path in ("wte", "wpe") if self.tied else ("wte", "wpe", "w_lm"):
-            tree[path] = read(path, needed=True)
+        places: dict[str, np.ndarray | None] = {
+            path: read(path, needed=True)
+            for path in (("wte", "wpe") if self.tied else ("wte", "wpe", "w_lm"))
+        }
         for name in ("g", "b"):
-            put(tree["ln_f"], name, read(f"ln_f.{name}", needed=name == "g"))
+            places[f"ln_f.{name}"] = read(f"ln_f.{name}", needed=name == "g")
         for layer in range(cfg.n_layers):
             start = f"blocks.{layer}"
-            block: dict[str, Any] = {}
             for part, names in PARTS.items():
-                block[part] = {}
                 for name in names:
                     path = f"{start}.{part}.{name}"
                     if path in arrays or not name.endswith("qkv"):
@@ -154,8 +157,11 @@ class Adapter:
                         some = [np.zeros(cfg.d_model) if t is None else t for t in thirds]
                         absent = all(third is None for third in thirds)
                         array = None if absent else np.concatenate(some, axis=-1)
-                    put(block[part], name, array)
-            tree["blocks"].append(block)
+                    places[path] = array
+        tree = empty_tree(cfg.n_layers)
+        for path, array in places.items():
+            if array is not None:
+                put(tree, path, array)
         return tree
 
     def turned(self, path: str, array: Any, wanted: tuple[int, ...]) -> np.ndarray:
@@ -261,25 +267,9 @@ def model_words(adapter: Adapter, model: Any) -> int:
     return len(adapter.arrays(model)["wte"])
 
 
-def short(path: str) -> str:
-    """A place without the number of its block: attn.w_o."""
-    return path.split(".", 2)[2] if path.startswith("blocks.") else path
-
-
-def put(part: dict[str, Any], name: str, array: np.ndarray | None) -> None:
-    """Set what there is."""
-    if array is not None:
-        part[name] = array
-
-
 def wanted_of(params: dict[str, Any], path: str) -> np.ndarray:
     """What the contract's tree has for a place, q, k and v apart if need be."""
-    if not path.startswith("blocks."):
-        of, _, name = path.rpartition(".")
-        return np.asarray((params[of] if of else params)[name])
-    _, layer, part, name = path.split(".")
-    arrays = params["blocks"][int(layer)][part]
-    kind, _, which = name.partition("_")
-    if which in ("q", "k", "v"):
-        return np.split(arrays[f"{kind}_qkv"], 3, axis=-1)["qkv".index(which)]
-    return np.asarray(arrays[name])
+    stem, _, which = path.rpartition("_")
+    if path.startswith("blocks.") and which in ("q", "k", "v"):
+        return np.split(pick(params, f"{stem}_qkv"), 3, axis=-1)["qkv".index(which)]
+    return pick(params, path)

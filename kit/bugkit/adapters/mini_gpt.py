@@ -31,8 +31,11 @@ from .shape import (
     built,
     classes,
     configuration,
+    empty_tree,
     fits,
     in_type_of,
+    pick,
+    put,
     shapes_of,
     the_logits,
 )
@@ -136,17 +139,16 @@ class Adapter:
     def read(self, model: Any, cfg: Sizes) -> dict[str, Any]:
         """Its parameters as a tree."""
         shapes = shapes_of(cfg)
-        tree: dict[str, Any] = {"ln_f": {}, "blocks": []}
+        tree = empty_tree(len(model.blocks))
         for path, name in OUTSIDE.items():
             if (array := get(model, name, path)) is not None:
                 put(tree, path, fits(array, shapes[path], name))
         for layer, block in enumerate(model.blocks):
-            parts: dict[str, Any] = {"ln1": {}, "attn": {}, "ln2": {}, "mlp": {}}
             for path, name in INSIDE.items():
                 array = projection(block) if name == "W_qkv" else get(block, name, path)
                 if array is not None:
-                    put(parts, path, fits(array, shapes[path], f"blocks[{layer}][{name!r}]"))
-            tree["blocks"].append(parts)
+                    fitting = fits(array, shapes[path], f"blocks[{layer}][{name!r}]")
+                    put(tree, f"blocks.{layer}.{path}", fitting)
         return tree
 
     def with_params(self, params: dict[str, Any], cfg: Sizes, seed: int = 0) -> Any:
@@ -273,15 +275,3 @@ def projection(block: Any) -> np.ndarray:
     if has(block, "W_qkv") or not all(has(block, name) for name in SEPARATE):
         return np.asarray(get(block, "W_qkv", "attn.w_qkv"))
     return np.concatenate([get(block, name, "") for name in SEPARATE], axis=1)
-
-
-def put(tree: dict[str, Any], path: str, array: np.ndarray) -> None:
-    """Set what a path such as "attn.w_o" names."""
-    of, _, name = path.rpartition(".")
-    (tree[of] if of else tree)[name] = array
-
-
-def pick(tree: dict[str, Any], path: str) -> np.ndarray:
-    """What a path such as "attn.w_o" names; zeros nowhere: a missing array is a KeyError."""
-    of, _, name = path.rpartition(".")
-    return np.asarray((tree[of] if of else tree)[name])

@@ -25,8 +25,12 @@ from .shape import (
     classes,
     configuration,
     cross_entropy_of,
+    empty_tree,
     is_exact_gelu,
+    pick,
+    put,
     shapes_of,
+    short,
     the_logits,
 )
 
@@ -147,7 +151,7 @@ class Adapter:
                     "adapter.py beside the file: bugkit adapter nanogpt"
                 )
             path = places[name]
-            wanted = shapes[path.split(".", 2)[2] if path.startswith("blocks.") else path]
+            wanted = shapes[short(path)]
             turned = np.array(self.turned(path, array))
             if turned.shape != wanted:
                 raise Problem(
@@ -158,7 +162,10 @@ class Adapter:
         for name, path in places.items():
             if path not in found and not name.endswith(".bias"):
                 raise Problem(f"{what} has no {name!r}")
-        return as_tree(found, cfg)
+        tree = empty_tree(cfg.n_layers)
+        for path, array in found.items():
+            put(tree, path, array)
+        return tree
 
     def read(self, model: Any, cfg: Sizes) -> dict[str, Any]:
         """The parameters of a model as a tree."""
@@ -267,25 +274,3 @@ class Adapter:
         ids = torch.from_numpy(np.array(token_ids, dtype=np.int64))
         with torch.no_grad():
             return self.layout.generate(model, ids, n, options).numpy()
-
-
-def as_tree(found: dict[str, np.ndarray], cfg: Sizes) -> dict[str, Any]:
-    """Arrays by their paths -> a tree."""
-    empty: list[dict[str, Any]] = [
-        {"ln1": {}, "attn": {}, "ln2": {}, "mlp": {}} for _ in range(cfg.n_layers)
-    ]
-    tree: dict[str, Any] = {"ln_f": {}, "blocks": empty}
-    for path, array in found.items():
-        *outer, name = path.split(".")
-        place: Any = tree
-        for key in outer:
-            place = place[int(key)] if key.isdigit() else place[key]
-        place[name] = array
-    return tree
-
-
-def pick(tree: Any, path: str) -> np.ndarray:
-    """What a path names."""
-    for key in path.split("."):
-        tree = tree[int(key)] if key.isdigit() else tree[key]
-    return np.asarray(tree)

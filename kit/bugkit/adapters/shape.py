@@ -78,6 +78,31 @@ def shapes_of(cfg: Sizes) -> dict[str, tuple[int, ...]]:
     }
 
 
+def empty_tree(n_layers: int) -> dict[str, Any]:
+    """The contract's tree before anything is in it."""
+    return {"ln_f": {}, "blocks": [{part: {} for part in PARTS} for _ in range(n_layers)]}
+
+
+def pick(tree: Any, path: str) -> np.ndarray:
+    """What a path such as blocks.0.attn.w_o names; an array that is missing is a KeyError."""
+    for key in path.split("."):
+        tree = tree[int(key)] if key.isdigit() else tree[key]
+    return np.asarray(tree)
+
+
+def put(tree: Any, path: str, array: np.ndarray) -> None:
+    """Set what a path names."""
+    *outer, name = path.split(".")
+    for key in outer:
+        tree = tree[int(key)] if key.isdigit() else tree[key]
+    tree[name] = array
+
+
+def short(path: str) -> str:
+    """A path without the number of its block: attn.w_o."""
+    return path.split(".", 2)[2] if path.startswith("blocks.") else path
+
+
 def classes(module: ModuleType) -> Iterator[type]:
     """The classes that the module defines or imports, its own first."""
     found = [value for value in vars(module).values() if isinstance(value, type)]

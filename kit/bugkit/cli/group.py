@@ -11,7 +11,7 @@ import click
 from .. import __version__, exits
 from ..catalogue import Bug, load_catalogue, slug_of
 from ..places import MUTANTS
-from ..problems import Problem, nearest, reason
+from ..problems import ControlFailed, Problem, nearest, reason
 
 
 class Group(click.Group):
@@ -26,8 +26,6 @@ class Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        from ..engine import ControlFailed
-
         try:
             return super().invoke(ctx)
         except ControlFailed as problem:

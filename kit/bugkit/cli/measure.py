@@ -1,7 +1,5 @@
 """Evidence: what each bug does when it is trained."""
 
-import sys
-import time
 from pathlib import Path
 
 import click
@@ -10,13 +8,8 @@ from .. import exits
 from ..catalogue import slug_of
 from ..places import shown
 from ..problems import Problem
+from ..progress import Progress
 from .group import bug_of, catalogue_of, catalogue_option, cli
-
-QUIET = 0.5
-"""Seconds before progress is shown."""
-
-BAR = 20
-"""Characters of the bar."""
 
 
 @cli.command()
@@ -83,14 +76,14 @@ def measure(
     steps = check(tasks, jobs, timeout, quick) if checking else update(tasks, jobs, timeout, force)
     found: dict[Path, tuple[str, ...]] = {}
     written = 0
-    with Progress(len(tasks)) as progress:
-        for step in steps:
+    with Progress("trained") as progress:
+        for done, step in enumerate(steps, 1):
             progress.clear()
             found[step.place] = step.faults
             if step.written:
                 written += 1
                 click.echo(f"{shown(step.place)}: written")
-            progress.advance()
+            progress(done, len(tasks))
     # Steps come as they end; what is wrong is told in the order of the catalogue.
     places = [place_of(task.subject, task.setting) for task in tasks]
     faults = [fault for place in places for fault in found[place]]
@@ -102,33 +95,3 @@ def measure(
     of = f"{good} of {len(tasks) + len(unbuilt)} pieces of evidence are right"
     click.echo(of + (f", {written} new" if written else ""))
     ctx.exit(exits.FINDING if unbuilt or faults else exits.FINE)
-
-
-class Progress:
-    """One line on standard error where that is a terminal, once it takes long; gone at the end."""
-
-    def __init__(self, total: int) -> None:
-        self.total = total
-        self.done = 0
-        self.start = time.monotonic()
-        self.showing = False
-
-    def __enter__(self) -> "Progress":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.clear()
-
-    def advance(self) -> None:
-        """One more is done."""
-        self.done += 1
-        if sys.stderr.isatty() and time.monotonic() - self.start > QUIET:
-            self.showing = True
-            bar = "#" * (BAR * self.done // self.total)
-            click.echo(f"\r[{bar:-<{BAR}}] {self.done} of {self.total} trained", err=True, nl=False)
-
-    def clear(self) -> None:
-        """Make room for a line of something else."""
-        if self.showing:
-            click.echo("\r\x1b[K", err=True, nl=False)
-            self.showing = False

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..problems import said
-from ..runner import _settle
+from ..runner import settle
 from ..subject import CORRECT_SUBJECT, Subject, import_fault, load
 from .differences import largest_differences
 from .script import Stage, train_and_sample
@@ -26,7 +26,7 @@ END = "end"
 
 def run_child(subject: Subject, setting: Setting, pipe: Connection) -> None:
     """Measure the subject. Sends [name, value] records, as JSON."""
-    _settle(MEMORY)
+    settle(MEMORY)
 
     def tell(name: str, value: Any) -> None:
         pipe.send_bytes(json.dumps([name, value]).encode())

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .settings import SEED, Setting
+from .settings import ROUNDING, SEED, Setting
 
 VOCABULARY = 22
 BATCH, TIME = 3, 17
@@ -19,9 +19,6 @@ BATCH, TIME = 3, 17
 
 SPREAD = 0.3
 """Standard deviation that is added to every parameter."""
-
-ROUNDING = 1e-9
-"""Below this, two programs that compute the same in another order."""
 
 PIECE = 5
 """Tokens that are read first where the cache takes part."""
@@ -42,7 +39,8 @@ def largest_differences(
     number."""
     sizes = correct.GPTConfig(vocab_size=VOCABULARY, **setting.config)
     rng = np.random.default_rng(SEED)
-    params = _shaken(correct.init_params(sizes, seed=SEED), rng)
+    start = correct.init_params(sizes, seed=SEED)
+    params = correct.tree.map_tree(lambda p: p + rng.normal(0.0, SPREAD, p.shape), start)
     token_ids, targets = rng.integers(VOCABULARY, size=(2, BATCH, TIME))
 
     def both(call: Callable[..., Any]) -> float | None:
@@ -69,14 +67,6 @@ def _through_cache(m: ModuleType, p: Any, cfg: Any, ids: np.ndarray) -> list[np.
     first, cache = m.forward_cached(p, cfg, ids[:, :PIECE], m.init_cache(cfg, BATCH))
     second, _ = m.forward_cached(p, cfg, ids[:, PIECE:], cache)
     return [first, second]
-
-
-def _shaken(tree: Any, rng: np.random.Generator) -> Any:
-    if isinstance(tree, dict):
-        return {key: _shaken(branch, rng) for key, branch in tree.items()}
-    if isinstance(tree, list):
-        return [_shaken(branch, rng) for branch in tree]
-    return tree + rng.normal(0.0, SPREAD, tree.shape)
 
 
 def _largest(theirs: Any, ours: Any) -> float | None:

@@ -8,9 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from ..problems import Problem
-from .differences import ROUNDING
 from .script import Stage
-from .settings import WINDOW, Setting
+from .settings import ROUNDING, WINDOW, Setting
 
 VERSION = 1
 """Of the layout; grows when a reader of the old one would go wrong."""

@@ -4,7 +4,6 @@ import contextlib
 import json
 import math
 import multiprocessing
-import os
 import signal
 import sys
 import time
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from multiprocessing import connection, resource_tracker
 from typing import Any
 
+from ..processes import end, epitaph
 from ..subject import Subject
 from .child import END, RAISED, run_child
 from .differences import DIFFERENCES
@@ -102,7 +102,7 @@ class _Child:
                 name, value = json.loads(self.pipe.recv_bytes())
                 self._take(name, value)
         except (EOFError, OSError, ValueError, TypeError):
-            self.end = Outcome.CRASHED, self._epitaph()
+            self.end = Outcome.CRASHED, epitaph(self.process, "process")
         return self.end is not None
 
     def _take(self, name: str, value: Any) -> None:
@@ -125,24 +125,9 @@ class _Child:
             self.end = Outcome.TIMEOUT, f"not {late} s"
         return self.end is not None
 
-    def _epitaph(self) -> str:
-        self.process.join(1.0)
-        code = self.process.exitcode
-        if code is None:
-            return "the process lost its connection"
-        if code < 0:
-            with contextlib.suppress(ValueError):
-                return f"killed by signal {signal.Signals(-code).name}"
-        return f"the process ended with exit code {code}"
-
     def kill(self) -> None:
         """End the process and whatever it started."""
-        if hasattr(os, "killpg") and self.process.pid and self.told:
-            # It has told something, so it has a group of its own.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.kill()
-        self.process.join()
+        end(self.process)
         self.pipe.close()
 
     def evidence(self) -> Evidence:

@@ -46,6 +46,11 @@ SEED_SPREAD = 0.04
 from the recorded one, in either setting. A smaller difference tells nobody anything."""
 
 
+ROUNDING = 1e-9
+"""A difference on the fixed batch below this: two programs that compute the same in another
+order."""
+
+
 class Setting(StrEnum):
     """Which GPT is trained."""
 

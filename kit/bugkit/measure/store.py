@@ -8,17 +8,19 @@ from ..catalogue import Bug
 from ..files import read_text
 from ..places import shown
 from ..subject import Kind, Subject
-from . import differences, script, settings, text
 from .evidence import Evidence, from_json
 from .settings import Setting
 
-FOLDER = Path(__file__).parent
+HERE = Path(__file__).parent
+FOLDER = HERE
+"""Where the evidence of the correct GPT lies."""
+
 NAME = "evidence.json"
 DIGEST = 16
 """Hexadecimal digits that are kept."""
 
-MEASURING = (text, settings, script, differences)
-"""The code that the numbers come from."""
+MEASURING = ("text", "settings", "script", "differences")
+"""The modules that the numbers come from."""
 
 
 def place_of(subject: Subject, setting: Setting) -> Path:
@@ -36,7 +38,7 @@ def digest_of(subject: Subject, setting: Setting) -> str:
 
 @cache
 def _measuring() -> str:
-    sources = [Path(module.__file__ or "").read_bytes() for module in MEASURING]
+    sources = [(HERE / f"{module}.py").read_bytes() for module in MEASURING]
     return hashlib.sha256(b"\0".join(sources)).hexdigest()
 
 

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..engine import ControlFailed
 from ..files import write_text
 from ..places import shown
-from ..problems import Problem
+from ..problems import ControlFailed, Problem
 from ..subject import CORRECT_SUBJECT, Subject
 from .evidence import Evidence, deviations, to_json
 from .run import Task, measure
