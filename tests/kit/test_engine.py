@@ -233,12 +233,12 @@ def test_after_three_hangs_what_is_slow_still_has_its_time(
         "import time\nright_norm = layer_norm\n"
         "def softmax(*a, **k):\n    while True: pass\n"
         "def gpt_forward(*a, **k):\n    while True: pass\n"
-        "def layer_norm(*a, **k):\n    time.sleep(0.25)\n    return right_norm(*a, **k)\n"
-        "def gelu(x):\n    time.sleep(0.5)\n    return right_gelu(x)\n"
+        "def layer_norm(*a, **k):\n    time.sleep(0.12)\n    return right_norm(*a, **k)\n"
+        "def gelu(x):\n    time.sleep(0.25)\n    return right_gelu(x)\n"
     )
     chosen = replace(
         options(select="softmax_survives or normalises_the_last or layer_norm or causal or gelu"),
-        timeout=2.0,
+        timeout=1.0,
     )
     matrix = run([slow := subject("slow", body)], chosen)
     row = outcomes(matrix, slow)
