@@ -60,8 +60,12 @@ def test_keys_never_share_a_folder_with_sheets(run: Callable[..., Result], tmp_p
 
 
 def test_no_file_name_and_no_sheet_tells_the_bug(
-    run: Callable[..., Result], tmp_path: Path, secrets: Callable[[str], set[str]]
+    run: Callable[..., Result],
+    tmp_path: Path,
+    secrets: Callable[[str], set[str]],
+    sheet: Callable[[str], Sheet],
 ) -> None:
+    shown = {plain(sheet(slug).property.label) for slug in SLUGS}
     run(*SLUGS, *MARKDOWN, "--key", "--set", "--out", "out")
     written = [tmp_path / "out" / name for name in files(tmp_path / "out")]
     assert written
