@@ -12,6 +12,9 @@ from .words import Paragraph, Prose
 MAX_EXCERPT = 45
 """Lines of code on the first page."""
 
+MAX_LISTING = 80
+"""Lines of code on the third page."""
+
 HYPOTHESES = 3
 LOG_ROWS = 5
 MAX_POINTS = 2
@@ -99,6 +102,8 @@ class Signature:
     gives: str
     what: Paragraph
     """What it should do."""
+    shaped: bool
+    """Whether it tells shapes; else the arguments' names and the kind of the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +133,11 @@ class Entry:
 
     goal: Paragraph
     probe: str
-    """What was run: an expression or a few statements."""
+    """What was run: a few statements that print something."""
+    printed: str
+    """What they print, to the letter."""
     result: Paragraph
+    """What follows from it."""
 
 
 @dataclass(frozen=True, slots=True)
