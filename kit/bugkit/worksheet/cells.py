@@ -1,7 +1,8 @@
 """Cells of a notebook, as nbformat and nbgrader describe them."""
 
+import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -42,7 +43,7 @@ class Cell:
         """The cell in the format of notebooks; a released one is locked in the editor too."""
         metadata: dict[str, Any] = {}
         if self.role is not Role.FREE:
-            metadata["nbgrader"] = self._grading()
+            metadata["nbgrader"] = self._grading(released)
         if released and self.role is not Role.FREE:
             metadata["deletable"] = False
             if self.role in (Role.READ, Role.TEST):
@@ -52,15 +53,24 @@ class Cell:
         if self.may_raise:
             metadata["tags"] = ["raises-exception"]
         cell: dict[str, Any] = {
-            "cell_type": "code" if self.is_code else "markdown",
+            "cell_type": self._kind,
             "id": self.id,
             "metadata": metadata,
-            "source": self.source.rstrip("\n").splitlines(keepends=True),
+            "source": self._text.splitlines(keepends=True),
         }
         return cell | {"execution_count": None, "outputs": []} if self.is_code else cell
 
-    def _grading(self) -> dict[str, Any]:
+    @property
+    def _kind(self) -> str:
+        return "code" if self.is_code else "markdown"
+
+    @property
+    def _text(self) -> str:
+        return self.source.rstrip("\n")
+
+    def _grading(self, released: bool) -> dict[str, Any]:
         grading: dict[str, Any] = {
+            "cell_type": self._kind,
             "grade": self.role in (Role.BOX, Role.TEST),
             "grade_id": self.id,
             "locked": self.role in (Role.READ, Role.TEST),
@@ -68,7 +78,18 @@ class Cell:
             "solution": self.role in (Role.BOX, Role.ANSWER),
             "task": False,
         }
-        return grading | {"points": self.points} if grading["grade"] else grading
+        if grading["grade"]:
+            grading["points"] = self.points
+        if released:
+            grading["checksum"] = self._checksum(grading)
+        return grading
+
+    def _checksum(self, grading: Mapping[str, Any]) -> str:
+        """By which nbgrader sees that a cell was changed."""
+        parts = [self._text, self._kind]
+        parts += [str(grading[name]) for name in ("grade", "solution", "locked")]
+        parts += [self.id, *([str(float(self.points))] if grading["grade"] else [])]
+        return hashlib.md5("".join(parts).encode(), usedforsecurity=False).hexdigest()
 
 
 def notebook(cells: Iterable[Cell], released: bool) -> str:
