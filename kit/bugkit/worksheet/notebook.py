@@ -36,6 +36,9 @@ CODE_STUB = "# Write here."
 """What stands in place of an answer. nbgrader writes its own unless it is told to take these:
 ClearSolutions.text_stub and ClearSolutions.code_stub."""
 
+FAR = 4
+"""Lines between two definitions that are not shown, from which on they are told apart."""
+
 TOOLS = "bughunt"
 """Module that the notebook writes for itself."""
 
@@ -125,14 +128,14 @@ class _Page:
         yield self._read("symptom", drawing=_drawing(self.sheet.figure.svg))
         if with_hints:
             yield self._read("hints")
-        yield self._read("program", spans=_spans)
+        yield self._read("program", spans=_spans(self.sheet.excerpt, self.sheet.listing))
         path = f"{self.package}/{self.program.file}"
         yield self._code("source", f"%%writefile {path}\n{self.program.source}")
 
     def _looking(self) -> Iterator[Cell]:
         """From the prediction to the diagnosis."""
         yield self._box("predict", "Predict")
-        yield self._read("probe")
+        yield self._read("probe", hunt=self.hunt)
         tests = ", ".join(json.dumps(name) for name in self.program.tests)
         make = f"{self.hunt} = {TOOLS}.Hunt({json.dumps(self.sheet.code)}, "
         make += f"{json.dumps(self.program.file)}, [{tests}])"
@@ -174,9 +177,11 @@ class _Page:
         head = 'def test_mine(gpt):\n    """What must hold, and why the usual test misses it."""\n'
         answer = CODE_STUB
         if self.answers:
-            test = self.program.tests[0]
-            known = f"# The property of the sheet, so that this version passes.\n{self.hunt}.checks"
-            answer = _region(f"{self._rubric_comment('Regression test')}{known}.{test}(gpt)")
+            known = (
+                "# What the sheet says, so that this version passes.\n"
+                f"for test in {self.hunt}.tests:\n    test(gpt)"
+            )
+            answer = _region(self._rubric_comment("Regression test") + known)
         source = head + re.sub(r"(?m)^", "    ", answer)
         return Cell(self._id("mine"), source, is_code=True, role=Role.ANSWER, may_raise=True)
 
@@ -270,14 +275,14 @@ def _drawing(svg: str) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" if svg else ""
 
 
-def _spans(listing: Listing) -> str:
-    """The lines that are shown elsewhere, such as 3 to 9 and 20 to 31."""
-    spans: list[list[int]] = []
-    for line in listing.lines:
-        if spans and line.number == spans[-1][1] + 1:
-            spans[-1][1] = line.number
-        elif line.text:
-            spans.append([line.number, line.number])
+def _spans(*listings: Listing | None) -> str:
+    """The lines that a sheet on paper shows, such as 3 to 9 and 20 to 31."""
+    numbers = sorted({x.number for listing in listings if listing for x in listing.lines if x.text})
+    spans = [[numbers[0], numbers[0]]]
+    for number in numbers[1:]:
+        if number > spans[-1][1] + FAR:
+            spans.append([number, number])
+        spans[-1][1] = number
     return " and ".join(f"{first} to {last}" for first, last in spans)
 
 

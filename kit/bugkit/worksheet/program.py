@@ -46,4 +46,4 @@ def shown_tests(bug: Bug, matrix: Matrix) -> tuple[str, ...]:
     )
     known = [d.id for d in matrix.properties]
     most = sorted(known, key=lambda id_: -counts[id_])[:CHECKED]
-    return tuple(id_ for id_ in known if id_ in most)
+    return tuple(id_ for id_ in most if counts[id_]) or tuple(most)

@@ -22,6 +22,12 @@ class Hunt:
         self.received = load(self.folder)
         self.repaired = None
 
+    def show(self, first=1, last=None):
+        """Print these lines of the program as received."""
+        lines = Path(self.folder, self.file).read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines[first - 1 : last], first):
+            print(f"{number:4}  {line}".rstrip())
+
     def check(self):
         """Say which properties hold on the program as received."""
         self._check(self.received)
@@ -72,9 +78,9 @@ class Hunt:
         said = failure(test, self.checks.Plain(self.received))
         assert not said, f"your test fails on the program as received: {said}"
         assert failure(test, Disturbed(self.checks.Plain(self.received))), (
-            "your test also passes where every result is a little off, so it would see no bug"
+            "your test also passes where every result is spoilt, so it would see no bug"
         )
-        print("Your test passes, and fails where every result is a little off.")
+        print("Your test passes, and fails where every result is spoilt.")
 
     def _check(self, package):
         held = True
@@ -86,30 +92,32 @@ class Hunt:
 
 
 class Disturbed:
-    """A program whose every result is a little off, each number by another amount."""
+    """A program whose every result is spoilt: each number is off, in every call by another amount
+    about as large as the numbers are."""
 
     def __init__(self, gpt):
         self.gpt = gpt
+        self.noise = np.random.default_rng(0)
 
     def __getattr__(self, name):
         function = getattr(self.gpt, name)
-        return lambda *args, **kwargs: disturbed(function(*args, **kwargs))
+        return lambda *args, **kwargs: disturbed(function(*args, **kwargs), self.noise)
 
 
-def disturbed(tree):
+def disturbed(tree, noise):
     """The same tree of results with other numbers in it."""
     if isinstance(tree, dict):
-        return {key: disturbed(value) for key, value in tree.items()}
+        return {key: disturbed(value, noise) for key, value in tree.items()}
     if isinstance(tree, list | tuple):
-        return type(tree)(disturbed(value) for value in tree)
+        return type(tree)(disturbed(value, noise) for value in tree)
     if isinstance(tree, str):
         return tree[::-1] + "?"
     if isinstance(tree, np.ndarray | np.generic | int | float) and not isinstance(tree, bool):
         x = np.asarray(tree)
         if x.dtype.kind in "iu":
-            return x + 1 + np.arange(x.size).reshape(x.shape) % 2
-        noise = np.random.default_rng(x.size).uniform(0.05, 0.25, x.shape)
-        return (x * (1 + noise) + noise).astype(x.dtype)
+            return x + noise.integers(1, 3, x.shape).astype(x.dtype)
+        size = np.abs(x[np.isfinite(x)]).max(initial=0.0) or 1.0
+        return (x + noise.normal(0.0, size, x.shape)).astype(x.dtype)
     return tree
 
 
