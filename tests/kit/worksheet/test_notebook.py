@@ -130,7 +130,7 @@ def test_no_text_from_outside_becomes_markup(course: Course) -> None:
         tags = set(re.findall(r"<[^>]*>", shown)) - set(re.findall(r"<[^>]*>", own))
         assert tags <= {"<code>", "</code>"}
         read = html.unescape(re.sub(r"<[^>]*>", "", shown))
-        assert "".join(plain(words).split()) in "".join(read.split())
+        assert "".join(plain(words).split()).replace("\0", "�") in "".join(read.split())
         formulas = re.sub(r"<code>.*?</code>", "", shown)
         assert not re.search(r"[$\\]", formulas)
 
@@ -201,16 +201,11 @@ def test_any_source_can_be_written_as_a_literal() -> None:
         assert eval(quoted(text)) == text
 
 
-def test_both_versions_are_valid_notebooks(course: Course) -> None:
-    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed: extra `notebook`")
-    for text in (course.student(), course.teacher()):
-        nbformat.validate(json.loads(text))
-
-
 @pytest.fixture(scope="module")
 def marked(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course of nbgrader: the teacher's version released, and marked for two students. One hands
-    in what she got, the other the solutions of the teacher's version."""
+    in what she got, the other the solutions of the teacher's version. What nbformat does not take
+    for a notebook of version 4.5 ends it."""
     pytest.importorskip("nbgrader", reason="nbgrader is not installed: extra `notebook`")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed: extra `notebook`")
     folder = tmp_path_factory.mktemp("course")
@@ -236,10 +231,14 @@ def marked(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 NBGRADER = """
 import json, sys
+import nbformat
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+for path in ("source/hw/hunt.ipynb", "submitted/idle/hw/hunt.ipynb"):
+    with open(path, encoding="utf-8") as file:
+        nbformat.validate(json.load(file))
 config = Config()
 config.CourseDirectory.course_id = "bugs"
 config.ClearSolutions.text_stub = sys.argv[1]
