@@ -20,10 +20,22 @@ from bugkit.worksheet import notebook
 from bugkit.worksheet.cells import quoted
 from bugkit.worksheet.excerpt import difference
 from bugkit.worksheet.markdown_text import escape
-from bugkit.worksheet.model import Hints, Key, KeySet, Layout, Marking, Program, Sheet, SheetSet
+from bugkit.worksheet.model import (
+    Entry,
+    Hints,
+    Hypothesis,
+    Key,
+    KeySet,
+    Layout,
+    Marking,
+    Program,
+    Sheet,
+    SheetSet,
+    Worked,
+)
 from bugkit.worksheet.notebook_text import block, fix_source, paragraphs
 from bugkit.worksheet.program import marking_of, program_of, shown_tests
-from bugkit.worksheet.words import plain, prose
+from bugkit.worksheet.words import paragraph, plain, prose
 
 from .conftest import HOSTILE
 
@@ -199,6 +211,37 @@ def test_every_repair_of_the_catalogue_gives_the_correct_file(catalogue: dict[st
 def test_any_source_can_be_written_as_a_literal() -> None:
     for text in ("a\\n'\n", "'''\n", "\\", "x'", '"""é"""\n'):
         assert eval(quoted(text)) == text
+
+
+def test_no_box_of_a_worked_example_is_left_empty_or_marked(course: Course) -> None:
+    one, answer = course.sheets.sheets[0], course.keys.keys[0]
+    filled = Worked(
+        predict=prose("I predict *one*."),
+        confidence_before=75,
+        observe=prose("It is eleven."),
+        hypotheses=(Hypothesis("line 92", paragraph("No root."), paragraph("`1.0`")),) * 3,
+        log=(Entry(paragraph("Look."), "print(1)", "1", paragraph("So it is.")),) * 5,
+        diagnosis=prose("There is no root."),
+        fix=answer.fix,
+        regression_test="assert x == 1",
+        regression_reason=prose("It is too small."),
+        explain=prose("All is finite."),
+        confidence_after=100,
+        hints_used=1,
+    )
+    example = replace(one, worked=filled)
+    teacher = notebook.keys(
+        SheetSet("", (example,)), course.keys, course.programs, course.markings, Layout()
+    )
+    found = cells(teacher)
+    assert not [c for c in found.values() if c["metadata"].get("nbgrader", {}).get("grade")]
+    assert notebook.TEXT_STUB not in teacher and "BEGIN" not in teacher
+    assert "I predict \\*one\\*." in source(found["predict"])
+    assert "☒ 75 %" in source(found["predict"]) and "☒ 100 %" in source(found["explain"])
+    assert source(found["hypotheses"]).count("No root.") == 3
+    assert source(found["log"]).count("`print(1)` | `1` So it is.") == 5
+    assert source(found["fixed"]).startswith("fix = {\n    ")
+    assert source(found["mine"]) == "```python\nassert x == 1\n```"
 
 
 @pytest.fixture(scope="module")
