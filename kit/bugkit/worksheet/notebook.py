@@ -1,5 +1,6 @@
 """Sheets as Jupyter notebooks: the students', and the version that nbgrader makes them from."""
 
+import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,7 +10,6 @@ from ..files import read_text
 from ..places import TEMPLATES
 from ..problems import Problem
 from .cells import Cell, Role, notebook, quoted
-from .markdown_text import fence
 from .model import (
     MAX_POINTS,
     Hints,
@@ -148,13 +148,16 @@ class _Page:
         yield self._code("repair", f"{self.hunt}.repair(fix)", may_raise=True)
         yield self._test("again", f"{self.hunt}.check_repaired()\n{self._hidden()}")
         yield self._read("regression")
-        if self.sheet.worked:
-            yield Cell(self._id("mine"), fence(self.sheet.worked.regression_test, "python"))
-            yield Cell(self._id("why"), paragraphs(self.sheet.worked.regression_reason))
-            return
-        yield self._regression()
+        worked = self.sheet.worked
+        if worked:
+            yield self._code("mine", f"import numpy as np\n\n\n{worked.regression_test}")
+            yield Cell(self._id("why"), paragraphs(worked.regression_reason))
+            test = _name_of(worked.regression_test)
+        else:
+            yield self._regression()
+            test = "test_mine"
         judge = "judge_alone" if self.sheet.property.holds else "judge"
-        yield self._test("judged", f"{self.hunt}.{judge}(test_mine)")
+        yield self._test("judged", f"{self.hunt}.{judge}({test})")
 
     def _fix(self) -> Cell:
         if self.sheet.worked:
@@ -244,3 +247,8 @@ class _Page:
 
     def _text(self, name: str, **values: object) -> str:
         return block(name, sheet=self.sheet, **values)
+
+
+def _name_of(test: str) -> str:
+    """Of the function that this source defines."""
+    return next(node.name for node in ast.parse(test).body if isinstance(node, ast.FunctionDef))

@@ -66,11 +66,17 @@ def block(template: str, **values: object) -> str:
         escape=lambda text: _without_formulas(escape(text)),
         fence=fence,
         inline=_inline,
+        lines=_lines,
         hypotheses=HYPOTHESES,
         log_rows=LOG_ROWS,
         **values,
     )
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
+
+
+def _lines(program: str) -> str:
+    """Statements in a cell of a table, one below the other."""
+    return "<br>".join(code(line) for line in program.splitlines() if line.strip())
 
 
 def _inline(words: Paragraph) -> str:

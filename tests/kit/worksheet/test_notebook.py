@@ -21,9 +21,7 @@ from bugkit.worksheet.cells import quoted
 from bugkit.worksheet.excerpt import difference
 from bugkit.worksheet.markdown_text import escape
 from bugkit.worksheet.model import (
-    Entry,
     Hints,
-    Hypothesis,
     Key,
     KeySet,
     Layout,
@@ -31,14 +29,15 @@ from bugkit.worksheet.model import (
     Program,
     Sheet,
     SheetSet,
-    Worked,
 )
 from bugkit.worksheet.notebook_text import block, fix_source, paragraphs
 from bugkit.worksheet.program import marking_of, program_of, shown_tests
-from bugkit.worksheet.words import paragraph, plain, prose
+from bugkit.worksheet.words import plain, prose
+from bugkit.worksheet.worked import worked_sheet
 
 from .conftest import HOSTILE
 
+EXAMPLE = "eps_inside_the_root"
 SLUGS = ("scores_not_scaled", "checkpoint_compressed")
 """A bug and an innocent."""
 
@@ -69,9 +68,12 @@ def make(
     key: Callable[[str], Key],
 ) -> Callable[..., Course]:
     def make(*slugs: str) -> Course:
+        sheets = [sheet(slug) for slug in slugs]
+        if slugs[0] == EXAMPLE:
+            sheets[0] = worked_sheet(sheets[0], catalogue[EXAMPLE])
         return Course(
-            SheetSet("Hunts", tuple(sheet(slug) for slug in slugs)),
-            KeySet("Keys", tuple(key(slug) for slug in slugs)),
+            SheetSet("Hunts", tuple(sheets)),
+            KeySet("Keys", tuple(key(slug) for slug in slugs if slug != EXAMPLE)),
             tuple(program_of(catalogue[slug], matrix) for slug in slugs),
             tuple(marking_of(catalogue[slug], matrix) for slug in slugs),
         )
@@ -81,7 +83,8 @@ def make(
 
 @pytest.fixture(scope="module")
 def course(make: Callable[..., Course]) -> Course:
-    return make(*SLUGS)
+    """A worked example, a bug and an innocent."""
+    return make(EXAMPLE, *SLUGS)
 
 
 def cells(text: str) -> dict[str, dict[str, Any]]:
@@ -127,7 +130,7 @@ def test_no_two_programs_of_a_set_share_a_file_or_a_cell(course: Course) -> None
     graded = [c["metadata"]["nbgrader"]["grade_id"] for c in found if "nbgrader" in c["metadata"]]
     assert len(set(ids)) == len(ids) and len(set(graded)) == len(graded)
     written = [source(c).split("\n")[0] for c in found if source(c).startswith("%%writefile")]
-    assert len(set(written)) == len(written) == 5
+    assert len(set(written)) == len(written) == 7
     for sheet in course.sheets.sheets:
         assert any(f"gpt_{sheet.code}/" in line for line in written)
 
@@ -136,9 +139,9 @@ def test_no_text_from_outside_becomes_markup(course: Course) -> None:
     reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     for text in HOSTILE.values():
         words = prose(f"{text} `{text}`")
-        hostile = replace(course.sheets.sheets[0], symptom=words, worked=None)
+        hostile = replace(course.sheets.sheets[1], symptom=words)
         shown = reader.render(block("symptom", sheet=hostile, drawing="x"))
-        own = reader.render(block("symptom", sheet=course.sheets.sheets[0], drawing="x"))
+        own = reader.render(block("symptom", sheet=course.sheets.sheets[1], drawing="x"))
         tags = set(re.findall(r"<[^>]*>", shown)) - set(re.findall(r"<[^>]*>", own))
         assert tags <= {"<code>", "</code>"}
         read = html.unescape(re.sub(r"<[^>]*>", "", shown))
@@ -155,12 +158,12 @@ def test_no_dollar_is_left_for_formulas_but_in_code() -> None:
 
 def test_a_sheet_without_its_program_is_refused(course: Course) -> None:
     with pytest.raises(Problem, match="has no program to put into a notebook"):
-        notebook.sheets(course.sheets, course.programs[:1], Layout())
+        notebook.sheets(course.sheets, course.programs[:2], Layout())
 
 
 def test_the_same_course_gives_the_same_bytes(course: Course, make: Callable[..., Course]) -> None:
-    assert course.student() == make(*SLUGS).student()
-    assert course.teacher() == make(*SLUGS).teacher()
+    assert course.student() == make(EXAMPLE, *SLUGS).student()
+    assert course.teacher() == make(EXAMPLE, *SLUGS).teacher()
     assert course.student().endswith("}\n")
 
 
@@ -173,7 +176,7 @@ def test_line_one_of_the_program_follows_the_magic_and_no_byte_is_lost(course: C
 
 @pytest.mark.parametrize("hints", [Hints.STRIP, Hints.INLINE, Hints.NONE])
 def test_hints_are_folded_where_they_were_asked_for(hints: Hints, course: Course) -> None:
-    one = course.sheets.sheets[0]
+    one = course.sheets.sheets[1]
     one = replace(one, hints=() if hints is Hints.NONE else one.hints)
     text = notebook.sheets(SheetSet("", (one,)), course.programs, Layout(hints=hints))
     names = list(cells(text))
@@ -187,7 +190,7 @@ def test_hints_are_folded_where_they_were_asked_for(hints: Hints, course: Course
 
 
 def test_the_figure_is_a_picture_with_its_words_or_else_a_table(course: Course) -> None:
-    one = course.sheets.sheets[0]
+    one = course.sheets.sheets[1]
     plain_figure = replace(one.figure, svg="")
     drawn = replace(plain_figure, svg="<svg/>", alt="Two curves [a](b)")
     for figure, there in ((plain_figure, "| --- |"), (drawn, "](data:image/svg+xml;base64,PHN2")):
@@ -214,34 +217,19 @@ def test_any_source_can_be_written_as_a_literal() -> None:
 
 
 def test_no_box_of_a_worked_example_is_left_empty_or_marked(course: Course) -> None:
-    one, answer = course.sheets.sheets[0], course.keys.keys[0]
-    filled = Worked(
-        predict=prose("I predict *one*."),
-        confidence_before=75,
-        observe=prose("It is eleven."),
-        hypotheses=(Hypothesis("line 92", paragraph("No root."), paragraph("`1.0`")),) * 3,
-        log=(Entry(paragraph("Look."), "print(1)", "1", paragraph("So it is.")),) * 5,
-        diagnosis=prose("There is no root."),
-        fix=answer.fix,
-        regression_test="assert x == 1",
-        regression_reason=prose("It is too small."),
-        explain=prose("All is finite."),
-        confidence_after=100,
-        hints_used=1,
-    )
-    example = replace(one, worked=filled)
-    teacher = notebook.keys(
-        SheetSet("", (example,)), course.keys, course.programs, course.markings, Layout()
-    )
-    found = cells(teacher)
-    assert not [c for c in found.values() if c["metadata"].get("nbgrader", {}).get("grade")]
-    assert notebook.TEXT_STUB not in teacher and "BEGIN" not in teacher
-    assert "I predict \\*one\\*." in source(found["predict"])
-    assert "☒ 75 %" in source(found["predict"]) and "☒ 100 %" in source(found["explain"])
-    assert source(found["hypotheses"]).count("No root.") == 3
-    assert source(found["log"]).count("`print(1)` | `1` So it is.") == 5
-    assert source(found["fixed"]).startswith("fix = {\n    ")
-    assert source(found["mine"]) == "```python\nassert x == 1\n```"
+    found = json.loads(course.teacher())["cells"]
+    example = course.sheets.sheets[0]
+    assert example.worked
+    own = {c["id"].split("-")[-1]: c for c in found if c["id"].startswith(example.code)}
+    assert not [c for c in own.values() if c["metadata"].get("nbgrader", {}).get("grade")]
+    text = "\n".join(source(cell) for cell in own.values())
+    assert notebook.TEXT_STUB not in text and "BEGIN" not in text
+    assert paragraphs(example.worked.predict) in source(own["predict"])
+    assert f"☒ {example.worked.confidence_before} %" in source(own["predict"])
+    assert f"☒ {example.worked.hints_used}" in source(own["explain"])
+    assert all(escape(h.place) in source(own["hypotheses"]) for h in example.worked.hypotheses)
+    assert source(own["log"]).count("<br>`print(") == len(example.worked.log)
+    assert source(own["fixed"]).startswith("fix = {\n    ")
 
 
 @pytest.fixture(scope="module")
@@ -324,7 +312,7 @@ def test_nbgrader_releases_no_cell_that_differs_from_the_students(
 def test_the_students_notebook_runs_to_its_end_and_says_what_fails(
     course: Course, marked: Path
 ) -> None:
-    bug, innocent = (sheet.code for sheet in course.sheets.sheets)
+    _, bug, innocent = (sheet.code for sheet in course.sheets.sheets)
     done = {cell["id"]: cell for cell in read(marked / "autograded" / "idle" / "hw" / "hunt.ipynb")}
     assert said(done[f"{bug}-check"]).startswith("FAILED: ")
     assert said(done[f"{innocent}-check"]).startswith("passed: ")
@@ -335,7 +323,7 @@ def test_the_students_notebook_runs_to_its_end_and_says_what_fails(
 
 
 def test_the_right_answers_get_full_marks_and_none_gets_none(course: Course, marked: Path) -> None:
-    bug, innocent = (sheet.code for sheet in course.sheets.sheets)
+    _, bug, innocent = (sheet.code for sheet in course.sheets.sheets)
     tests = [f"{code}-{name}" for code in (bug, innocent) for name in ("again", "judged")]
     scores = json.loads((marked / "scores.json").read_text())
     assert scores["able"] == dict.fromkeys(tests, 2.0)
