@@ -76,6 +76,8 @@ def accumulate_grads(
         raise ValueError(
             f"targets must have the shape {token_ids.shape} of token_ids, got shape {targets.shape}"
         )
+    if len(token_ids) == 0:
+        raise ValueError("token_ids hold no row: there is nothing to average")
     B = len(token_ids)
     loss, grads = 0.0, map_tree(np.zeros_like, params)
     for i in range(0, B, micro_batch_size):

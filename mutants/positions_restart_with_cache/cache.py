@@ -41,6 +41,10 @@ def forward_cached(
     check_token_ids(token_ids, cfg)
     check_layers(params, cfg)
     B, T = token_ids.shape
+    if len(cache) != cfg.n_layers:
+        raise ValueError(f"the cache has {len(cache)} layers, the model has {cfg.n_layers}")
+    if len(cache[0]["k"]) != B:
+        raise ValueError(f"the cache is for {len(cache[0]['k'])} rows, token_ids have {B}")
     S = cache_length(cache)
     if cfg.max_seq_len < S + T:
         raise ValueError(f"{S} cached tokens and {T} new ones are more than {cfg.max_seq_len}")
