@@ -186,7 +186,7 @@ def test_a_broken_promise_is_exit_code_3_and_says_which(course: Path) -> None:
     path = course / "my_bug" / "bug.toml"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("test_scores_have_unit_variance", "test_logits_are_finite"))
-    result = bugkit("check", "my_bug", "--catalogue", str(course))
+    result = bugkit("check", "my_bug", "--catalogue", str(course), columns=200)
     assert result.exit_code == 3
     assert "test_scores_have_unit_variance fails as well" in result.stdout
     assert "test_logits_are_finite does not fail" in result.stdout
