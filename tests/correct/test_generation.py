@@ -376,6 +376,14 @@ def test_top_p_keeps_the_token_that_crosses(p: float, kept: int) -> None:
     assert set(drawn(logits, top_p=p - 1e-9)) == set([1, 3, 2, 0][:kept])
 
 
+@pytest.mark.parametrize("words", [3, 10, 49, 1000])
+def test_rounding_keeps_no_token_more(words: int) -> None:
+    """Of equal words as many are kept as make up p, however their sums are rounded."""
+    for kept in range(1, words + 1, max(1, words // 50)):
+        probs = correct.sampling.next_probs(np.zeros((1, words)), 1.0, None, top_p=kept / words)
+        assert np.count_nonzero(probs) == kept
+
+
 def test_top_p_of_one_keeps_the_least_likely_too() -> None:
     logits = np.log([0.001, 0.999])
     assert set(drawn(logits, top_p=1.0)) == {0, 1}
