@@ -167,6 +167,11 @@ def test_groups_that_cannot_share_the_heads_evenly_are_refused(n_kv_heads: int) 
         ({"rope_theta": 0.0}, "rope_theta must be positive, got 0.0"),
         ({"rope_theta": math.nan}, "rope_theta must be positive, got nan"),
         ({"d_model": 15, "n_heads": 3, "rotary": True}, "must be even, got 5"),
+        ({"rotary": "False"}, "rotary must be True or False, got 'False'"),
+        ({"tie_word_embeddings": 0}, "tie_word_embeddings must be True or False, got 0"),
+        ({"scale_residual_init": None}, "scale_residual_init must be True or False, got None"),
+        ({"dropout": "0.1"}, "dropout must be a number, got '0.1'"),
+        ({"rope_theta": None}, "rope_theta must be a number, got None"),
     ],
     ids=str,
 )
