@@ -192,6 +192,18 @@ def test_parameters_of_another_number_of_layers_are_refused(blocks: int) -> None
         correct.forward_cached(params, CFG, tokens(), correct.init_cache(CFG, B))
 
 
+@pytest.mark.parametrize("positions", [1, LONGEST - 1])
+def test_parameters_of_fewer_positions_are_refused(positions: int) -> None:
+    params = correct.init_params(dataclasses.replace(CFG, max_seq_len=positions))
+    message = f"params hold {positions} positions, the configuration says {LONGEST}"
+    with pytest.raises(ValueError, match=message):
+        correct.gpt_forward(params, CFG, tokens())
+    with pytest.raises(ValueError, match=message):
+        correct.loss_and_grads(params, CFG, tokens(), tokens())
+    with pytest.raises(ValueError, match=message):
+        correct.forward_cached(params, CFG, tokens(), correct.init_cache(CFG, B))
+
+
 @pytest.mark.parametrize("wrong", [-1, V], ids=["below", "above"])
 def test_a_target_outside_the_vocabulary_is_refused(wrong: int) -> None:
     targets = np.full((B, T), 4)
