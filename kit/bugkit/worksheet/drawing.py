@@ -4,15 +4,18 @@ They are to be read at half the width of a page, in grey, and by people who see 
 tells two things apart is never the colour alone, and small numbers stand beside what they measure.
 """
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..measure.comparison import Maps, Pair
+from ..measure.plot import Curve
 from .svg import settings, to_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 WIDTH, HEIGHT = 88.0, 46.0
 """Millimetres."""
@@ -27,7 +30,7 @@ RGB = (0x17 / 255, 0x3A / 255, 0x63 / 255)
 SMALL = 6.5
 """Points: of numbers in a drawing. A label has 7."""
 
-Curve = Sequence[float | None]
+Style = dict[str, Any]
 
 
 def draw_maps(maps: Maps, code: str) -> str:
@@ -92,26 +95,26 @@ def draw_shares(shares: Pair, draws: int, code: str) -> str:
 
     with rc_context(settings()):
         figure = _figure()
-        axes = _axes(figure, 7.0, 7.2, 80.0, 33.0)
+        axes = _axes(figure, 4.5, 7.4, 82.5, 33.6)
         places = range(len(shares.expected))
         bars = (
-            axes.bar([i - 0.2 for i in places], shares.observed, 0.4, **SOLID, label=THEIRS),
-            axes.bar([i + 0.2 for i in places], shares.expected, 0.4, **HATCHED, label=OURS),
+            axes.bar([i - 0.23 for i in places], shares.observed, 0.4, **SOLID, label=THEIRS),
+            axes.bar([i + 0.23 for i in places], shares.expected, 0.4, **HATCHED, label=OURS),
         )
         for container in bars:
             axes.bar_label(container, fmt=short, size=SMALL, padding=1.5)
         axes.set_xticks(list(places), [str(i) for i in places])
-        axes.set_xlim(-0.6, len(shares.expected) - 0.4)
+        axes.set_xlim(-0.5, len(shares.expected) - 0.5)
         axes.set_ylim(0, 1.1 * max(*shares.observed, *shares.expected))
         axes.set_xlabel("token")
         axes.set_ylabel(f"share of {draws} draws")
         _only_baseline(axes)
-        _legend(axes)
+        _legend(axes, bars)
         return to_svg(figure, code)
 
 
-SOLID = {"facecolor": DARK, "edgecolor": DARK, "linewidth": 0.6}
-HATCHED = {"facecolor": "white", "edgecolor": DARK, "linewidth": 0.6, "hatch": "/////"}
+SOLID: Style = {"facecolor": DARK, "edgecolor": DARK, "linewidth": 0.6}
+HATCHED: Style = {**SOLID, "facecolor": "white", "hatch": "/////"}
 
 
 def draw_gaps(gaps: Pair, pieces: Sequence[int], code: str) -> str:
@@ -120,11 +123,11 @@ def draw_gaps(gaps: Pair, pieces: Sequence[int], code: str) -> str:
 
     with rc_context(settings()):
         figure = _figure()
-        axes = _axes(figure, 7.0, 7.2, 80.0, 33.0)
+        axes = _axes(figure, 4.5, 7.4, 82.5, 33.6)
         places = range(1, len(gaps.observed) + 1)
         bars = axes.bar(places, gaps.observed, 0.55, **SOLID, label=THEIRS)
-        axes.bar_label(bars, fmt=short, size=SMALL, padding=3.5)
-        axes.plot(places, gaps.expected, **OPEN, linestyle="", label=OURS)
+        axes.bar_label(bars, fmt=short, size=SMALL, padding=2.5)
+        squares = axes.plot(places, gaps.expected, **SQUARES, label=OURS)
         top = 1.15 * max(*gaps.observed, *gaps.expected, 0.01)
         edge = 0.5
         for piece in pieces[:-1]:
@@ -134,73 +137,72 @@ def draw_gaps(gaps: Pair, pieces: Sequence[int], code: str) -> str:
         axes.set_xlim(0.4, len(gaps.observed) + 0.6)
         axes.set_ylim(0, top)
         axes.set_xlabel("position (dotted: a new piece begins)")
+        axes.tick_params(axis="x", pad=3.5)  # the squares stand on the line
         axes.set_ylabel("largest difference")
         _only_baseline(axes)
-        _legend(axes)
+        _legend(axes, [bars, *squares])
         return to_svg(figure, code)
 
 
-OPEN = {
-    "marker": "s",
-    "markersize": 3.2,
-    "markerfacecolor": "white",
-    "markeredgecolor": "black",
-    "markeredgewidth": 0.7,
-    "clip_on": False,
-    "zorder": 3,
-}
-
-
-def draw_curves(
-    theirs: Curve, ours: Curve, steps: int, ceiling: float, note: str, code: str
-) -> str:
-    """Two curves of losses over the steps. What is higher than the ceiling is a triangle at the
-    top; a value that is no number leaves its place empty."""
+def draw_curves(theirs: Curve, ours: Curve, steps: int, top: float, note: str, code: str) -> str:
+    """Two curves of losses over the steps, the reference broad below the other. What is higher than
+    `top` is a triangle there; a value that is no number leaves its place empty."""
     from matplotlib import rc_context
 
     with rc_context(settings()):
         figure = _figure()
-        axes = _axes(figure, 10.0, 7.2, 77.0, 33.0)
+        axes = _axes(figure, 8.5, 7.4, 76.5, 33.6)
         window = steps / len(ours)
-        at = [window * (i + 1) for i in range(max(len(ours), len(theirs)))]
-        axes.plot(
-            at[: len(ours)],
-            _numbers(ours, ceiling),
-            color=PALE,
-            linewidth=2.6,
-            **{**OPEN, "zorder": 2},
-            markevery=(4, 5),
-            label=OURS,
-        )
-        axes.plot(
-            at[: len(theirs)],
-            _numbers(theirs, ceiling),
-            color=DARK,
-            linewidth=1.0,
-            linestyle=(0, (4, 1.5)),
-            marker="o",
-            markersize=3.0,
-            markevery=(2, 5),
-            label=THEIRS,
-            zorder=3,
-            clip_on=False,
-        )
-        above = [x for x, y in zip(at, theirs, strict=False) if y is not None and y > ceiling]
-        axes.plot(above, [ceiling] * len(above), "^", color=DARK, markersize=3.5, clip_on=False)
-        if above:
-            axes.text(above[0] + 4, ceiling * 0.97, "▲ higher", size=SMALL, ha="left", va="top")
-        axes.text(steps, ceiling * 0.99, note, size=7, ha="right", va="top")
+        _curve(axes, ours, window, top, BROAD, SQUARES, 4)
+        _curve(axes, theirs, window, top, DASHED, DOTS, 2)
+        above = [window * (i + 1) for i, y in enumerate(theirs) if y is not None and y > top]
+        axes.plot(above, [top] * len(above), **TRIANGLES)
+        axes.text(steps, 0.97 * top, note, ha="right", va="top", linespacing=1.3)
         axes.set_xlim(0, steps)
         axes.set_xticks(range(0, steps + 1, 40))
-        axes.set_ylim(0, ceiling)
+        axes.set_ylim(0, top)
         axes.set_xlabel("step")
         axes.set_ylabel("loss")
-        _legend(axes, reverse=True)
+        _legend(
+            axes,
+            [_sample(THEIRS, DASHED, DOTS), _sample(OURS, BROAD, SQUARES)]
+            + ([_sample("higher", {}, TRIANGLES)] if above else []),
+        )
         return to_svg(figure, code)
 
 
-def _numbers(curve: Curve, ceiling: float) -> list[float]:
-    return [float("nan") if y is None or y > ceiling else y for y in curve]
+BROAD: Style = {"color": PALE, "linewidth": 2.6}
+DASHED: Style = {"color": DARK, "linewidth": 1.0, "dashes": (4, 1.5)}
+MARK: Style = {"linestyle": "", "markersize": 3.2, "clip_on": False, "zorder": 3}
+DOTS: Style = {**MARK, "marker": "o", "color": DARK}
+TRIANGLES: Style = {**DOTS, "marker": "^"}
+SQUARES: Style = {
+    **MARK,
+    "marker": "s",
+    "markerfacecolor": "white",
+    "markeredgecolor": "black",
+    "markeredgewidth": 0.7,
+}
+
+
+def _curve(
+    axes: "Axes", curve: Curve, window: float, top: float, line: Style, marks: Style, first: int
+) -> None:
+    """The line, and a mark on every fifth point, which is whole even at the edge."""
+    points = [(window * (i + 1), math.nan if y is None else y) for i, y in enumerate(curve)]
+    axes.plot(*_columns(points), **line)
+    axes.plot(*_columns([(x, y) for x, y in points[first::5] if y <= top]), **marks)
+
+
+def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [x for x, _ in points], [y for _, y in points]
+
+
+def _sample(label: str, line: Style, marks: Style) -> "Line2D":
+    """For the legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **{**marks, "linestyle": "-" if line else "", **line}, label=label)
 
 
 def _figure() -> "Figure":
@@ -221,12 +223,13 @@ def _only_baseline(axes: "Axes") -> None:
     axes.tick_params(axis="x", length=0)
 
 
-def _legend(axes: "Axes", reverse: bool = False) -> None:
+def _legend(axes: "Axes", handles: Sequence[Any]) -> None:
     """In one line over the drawing."""
     axes.legend(
+        handles=handles,
         loc="lower right",
         bbox_to_anchor=(1.0, 1.0),
-        ncols=2,
+        ncols=len(handles),
         frameon=False,
         fontsize=7,
         borderpad=0,
@@ -234,14 +237,16 @@ def _legend(axes: "Axes", reverse: bool = False) -> None:
         handlelength=2.6,
         handletextpad=0.5,
         columnspacing=1.5,
-        reverse=reverse,
     )
 
 
 def short(value: float) -> str:
-    """In as few characters as two decimals need: `.37`; a zero without a point is exact."""
+    """In as few characters as two decimals need: `.37`; a 0 or a 1 without a point is exact."""
     if value == 0:
         return "0"
-    text = f"{abs(value):.2f}" if abs(value) < 0.995 else f"{abs(value):.1f}"
-    text = text.removeprefix("0").removesuffix(".0") if abs(value) < 10 else f"{abs(value):.0f}"
-    return f"−{text}" if value < 0 else text
+    size = abs(value)
+    if size < 0.995:
+        text = f"{size:.2f}".removeprefix("0")
+    else:
+        text = "1" if size == 1 else f"{size:.1f}" if size < 10 else f"{size:.0f}"
+    return f"\N{MINUS SIGN}{text}" if value < 0 else text

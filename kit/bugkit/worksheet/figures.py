@@ -5,6 +5,7 @@ component alone, not whether it is one: an innocent gets the figure that a bug w
 """
 
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 
@@ -46,6 +47,9 @@ VISIBLE = 0.02
 ALIKE = 0.03
 """Nats: curves that are nowhere further apart lie on each other."""
 
+NOTE = 32
+"""Characters of a line beside the curves."""
+
 NOTHING = "-"
 """Stands for what is no number, or was never reached."""
 
@@ -78,7 +82,7 @@ def figure_of(bug: Bug, code: str) -> Figure:
         return _shares(evidence.sampled, code)
     if kind is Kind.GAPS and evidence.by_position:
         return _gaps(evidence.by_position, code)
-    return _curves(evidence, correct.losses, correct.validation_loss, code)
+    return _curves(evidence, correct, code)
 
 
 def _evidence(bug: Bug) -> tuple[Evidence, Evidence]:
@@ -164,13 +168,12 @@ def _gaps(gaps: Pair, code: str) -> Figure:
     wrong = [str(i + 1) for i in places if gaps.observed[i] >= VISIBLE]
     *first, last = map(str, PIECES)
     return Figure(
-        title="Logits of a text read in pieces, through the cache, against the same text read at "
-        "once",
-        alt=f"A bar for each of {len(places)} positions, read in pieces of {', '.join(first)} and "
-        f"{last} tokens: how far the two logits are apart at most. In this program "
-        f"{gaps.observed[p]:.2f} at position {p + 1}, the highest, and {VISIBLE} or more at "
-        f"{len(wrong)} of {len(places)} positions ({', '.join(wrong)}); in the reference "
-        f"{max(gaps.expected):.2f} at all of them.",
+        title="Logits of a text read in pieces, against those of the same text read at once",
+        alt=f"A bar for each of {len(places)} positions, read through the cache in pieces of "
+        f"{', '.join(first)} and {last} tokens: how far the two logits are apart at most. In this "
+        f"program {VISIBLE} or more at {len(wrong)} positions ({', '.join(wrong)}), and most at "
+        f"position {p + 1}, {gaps.observed[p]:.2f}; in the reference {max(gaps.expected):.2f} "
+        "everywhere.",
         table=_table(
             "Largest difference of logits at each position.",
             [str(i + 1) for i in places],
@@ -183,33 +186,36 @@ def _gaps(gaps: Pair, code: str) -> Figure:
     )
 
 
-def _curves(evidence: Evidence, ours: Curve, unseen: float | None, code: str) -> Figure:
-    theirs = evidence.losses
+def _curves(evidence: Evidence, correct: Evidence, code: str) -> Figure:
+    theirs, ours = evidence.losses, correct.losses
     known = [loss for loss in ours if loss is not None]
     every = [*known, *(loss for loss in theirs if loss is not None)]
-    # To the next tenth above.
-    ceiling = math.floor(10 * min(max(every), CEILING * max(known)) + 1) / 10
+    # The next half above: the axis ends in a number.
+    top = math.floor(2 * min(max(every), CEILING * max(known)) + 1) / 2
+    theirs_row = [*(_loss(theirs, i) for i in POINTS), _number(evidence.validation_loss)]
+    dash = f" {NOTHING} stands for what is no number, or was not reached."
     columns = [*(f"step {(i + 1) * WINDOW}" for i in POINTS), "other text"]
     return Figure(
         title=f"Loss in training, a mean of {WINDOW} steps each",
-        alt=" ".join(_said(evidence, ours)),
+        alt=" ".join(_said(evidence, correct)),
         table=_table(
-            f"Mean loss of the {WINDOW} steps that end there; then the loss on other text.",
+            f"Mean loss of the {WINDOW} steps that end there; then the loss on other text."
+            + (dash if NOTHING in theirs_row else ""),
             columns,
-            [*(_loss(theirs, i) for i in POINTS), _number(evidence.validation_loss)],
-            [*(_loss(ours, i) for i in POINTS), _number(unseen)],
+            theirs_row,
+            [*(_loss(ours, i) for i in POINTS), _number(correct.validation_loss)],
         ),
         svg=_drawn(
-            lambda: drawing.draw_curves(theirs, ours, STEPS, ceiling, _note(evidence, ours), code)
+            lambda: drawing.draw_curves(theirs, ours, STEPS, top, _note(evidence, ours), code)
         ),
         width=WIDTH,
         height=HEIGHT,
     )
 
 
-def _said(evidence: Evidence, ours: Curve) -> Iterator[str]:
+def _said(evidence: Evidence, correct: Evidence) -> Iterator[str]:
     """Both curves in words, and how the run ended."""
-    theirs = evidence.losses
+    theirs, ours = evidence.losses, correct.losses
     yield f"Two curves of the loss over {STEPS} steps."
     if _empty(theirs):
         yield "That of this program is empty;"
@@ -218,6 +224,11 @@ def _said(evidence: Evidence, ours: Curve) -> Iterator[str]:
     else:
         yield f"This program goes {_way(theirs)},"
     yield f"the reference {_way(ours)}."
+    if evidence.validation_loss is not None:
+        yield (
+            f"On other text the loss is {_number(evidence.validation_loss)} at the end, that of the "
+            f"reference {_number(correct.validation_loss)}."
+        )
     if end := _end(evidence):
         yield f"This program {end}."
 
@@ -226,7 +237,7 @@ def _note(evidence: Evidence, ours: Curve) -> str:
     """What the drawing says beside the curves: what could be taken for a fault of the drawing."""
     lines = ["the two lie on each other"] if _alike(evidence.losses, ours) else []
     if end := _end(evidence):
-        lines.append(f"{THEIRS} {end}")
+        lines += textwrap.wrap(f"{THEIRS} {end}", NOTE)
     return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ SALT = "bugkit"
 
 RC: dict[str, Any] = {
     "axes.axisbelow": True,
+    "axes.facecolor": "none",
     "axes.edgecolor": "#555555",
     "axes.labelpad": 2.0,
     "axes.labelsize": 7.0,
@@ -48,12 +49,12 @@ _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 _SHEET = re.compile(r"\s*<defs>\s*<style[^>]*>.*?</style>\s*</defs>", re.DOTALL)
 _STYLE = re.compile(r' style="([^"]*)"')
 _ID = re.compile(r' id="([^"]+)"')
-_REFERENCE = re.compile(r'(?<=[("])#([^)"]+)(?=[)"])')
+_REFERENCE = re.compile(r'(url\(#|href="#)([^)"]+)')
 _COMMENT = re.compile(r"\s*<!--.*?-->", re.DOTALL)
 _ROOT = ' stroke-linejoin="round" stroke-linecap="butt"'
 
 
-def settings() -> dict[str, Any]:
+def settings() -> Any:
     """All that a drawing depends on, whatever is set on this computer."""
     import matplotlib
 
@@ -80,10 +81,10 @@ def cleaned(svg: str, code: str) -> str:
         svg = part.sub("", svg)
     svg = svg.replace("<svg", f"<svg{_ROOT}", 1)
     svg = _STYLE.sub(lambda match: _attributes(match[1]), svg)
-    used, prefix = set(_REFERENCE.findall(svg)), _prefix(code)
+    used, prefix = {name for _, name in _REFERENCE.findall(svg)}, _prefix(code)
     svg = _ID.sub(lambda match: f' id="{prefix}{match[1]}"' if match[1] in used else "", svg)
-    svg = _REFERENCE.sub(lambda match: f"#{prefix}{match[1]}", svg)
-    return "\n".join(line.strip() for line in svg.splitlines() if line.strip()) + "\n"
+    svg = _REFERENCE.sub(lambda match: f"{match[1]}{prefix}{match[2]}", svg)
+    return " ".join(svg.split()).replace("> <", ">\n<").replace(' "', '"') + "\n"
 
 
 def _attributes(style: str) -> str:
