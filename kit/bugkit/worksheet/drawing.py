@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..measure.comparison import Maps, Pair
 from ..measure.plot import Curve
+from ..measure.settings import STEPS, WINDOW
 from .svg import settings, to_svg
 
 if TYPE_CHECKING:
@@ -144,23 +145,23 @@ def draw_gaps(gaps: Pair, pieces: Sequence[int], code: str) -> str:
         return to_svg(figure, code)
 
 
-def draw_curves(theirs: Curve, ours: Curve, steps: int, top: float, note: str, code: str) -> str:
-    """Two curves of losses over the steps, the reference broad below the other. What is higher than
-    `top` is a triangle there; a value that is no number leaves its place empty."""
+def draw_curves(theirs: Curve, ours: Curve, ends: tuple[float, float], note: str, code: str) -> str:
+    """Two curves of losses over the steps, the reference broad below the other. What is above the
+    upper of the ends is a triangle there; a value that is no number leaves its place empty."""
     from matplotlib import rc_context
 
     with rc_context(settings()):
         figure = _figure()
         axes = _axes(figure, 8.5, 7.4, 76.5, 33.6)
-        window = steps / len(ours)
-        _curve(axes, ours, window, top, BROAD, SQUARES, 4)
-        _curve(axes, theirs, window, top, DASHED, DOTS, 2)
-        above = [window * (i + 1) for i, y in enumerate(theirs) if y is not None and y > top]
+        _curve(axes, ours, ends, BROAD, SQUARES, 4)
+        _curve(axes, theirs, ends, DASHED, DOTS, 2)
+        bottom, top = ends
+        above = [WINDOW * (i + 1) for i, y in enumerate(theirs) if y is not None and y > top]
         axes.plot(above, [top] * len(above), **TRIANGLES)
-        axes.text(steps, 0.97 * top, note, ha="right", va="top", linespacing=1.3)
-        axes.set_xlim(0, steps)
-        axes.set_xticks(range(0, steps + 1, 40))
-        axes.set_ylim(0, top)
+        axes.text(STEPS, top - 0.03 * (top - bottom), note, ha="right", va="top", linespacing=1.3)
+        axes.set_xlim(0, STEPS)
+        axes.set_xticks(range(0, STEPS + 1, STEPS // 6))
+        axes.set_ylim(bottom, top)
         axes.set_xlabel("step")
         axes.set_ylabel("loss")
         _legend(
@@ -186,12 +187,12 @@ SQUARES: Style = {
 
 
 def _curve(
-    axes: "Axes", curve: Curve, window: float, top: float, line: Style, marks: Style, first: int
+    axes: "Axes", curve: Curve, ends: tuple[float, float], line: Style, marks: Style, first: int
 ) -> None:
     """The line, and a mark on every fifth point, which is whole even at the edge."""
-    points = [(window * (i + 1), math.nan if y is None else y) for i, y in enumerate(curve)]
+    points = [(WINDOW * (i + 1), math.nan if y is None else y) for i, y in enumerate(curve)]
     axes.plot(*_columns(points), **line)
-    axes.plot(*_columns([(x, y) for x, y in points[first::5] if y <= top]), **marks)
+    axes.plot(*_columns([(x, y) for x, y in points[first::5] if ends[0] <= y <= ends[1]]), **marks)
 
 
 def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
