@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bugkit.catalogue import load_catalogue
 from bugkit.measure import evidence, store
+from bugkit.measure.comparison import Maps, Pair
 from bugkit.measure.evidence import Evidence, Outcome, curve, deviations, from_json, to_json
 from bugkit.measure.script import Stage
 from bugkit.measure.settings import Setting, setting_of
@@ -24,8 +25,21 @@ SCHEMA = json.loads(
     (Path(evidence.__file__).parent / "evidence.schema.json").read_text(encoding="utf-8")
 )
 
+assert EVIDENCE.attention is not None
+MAPS = EVIDENCE.attention
+
 numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 texts = st.text(st.characters(exclude_categories=["Cs"]))
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def maps(size: int) -> st.SearchStrategy[Maps]:
+    cells = st.tuples(*[st.tuples(*[finite] * size)] * size)
+    return st.builds(Maps, st.integers(0, 9), st.integers(0, 9), cells, cells)
+
+
+rows = st.tuples(finite, finite, finite)
+pairs = st.none() | st.builds(Pair, rows, rows)
 pieces = st.builds(
     Evidence,
     subject=texts,
@@ -44,6 +58,9 @@ pieces = st.builds(
     cached_difference=numbers,
     attention_difference=numbers,
     gradient_difference=numbers,
+    attention=st.none() | st.integers(1, 3).flatmap(maps),
+    sampled=pairs,
+    by_position=pairs,
 )
 
 
@@ -79,7 +96,7 @@ def test_evidence_of_the_catalogue_is_there_and_readable(bug: Any) -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("version", 2),
+        ("version", 1),
         ("setting", "ancient"),
         ("outcome", None),
         ("stage", "nap"),
@@ -91,6 +108,14 @@ def test_evidence_of_the_catalogue_is_there_and_readable(bug: Any) -> None:
         ("validation_loss", False),
         ("subject", 7),
         ("sample", 7),
+        ("attention", {"layer": 0, "head": 0, "observed": [[1.0]]}),
+        ("attention", {"layer": 0, "head": -1, "observed": [[1.0]], "expected": [[1.0]]}),
+        ("attention", {"layer": 0, "head": 0, "observed": [[1.0, 0.0]], "expected": [[1.0]]}),
+        ("attention", {"layer": 0, "head": 0, "observed": [[1, 0], [1, 0]], "expected": [[1.0]]}),
+        ("sampled", []),
+        ("sampled", {"observed": [], "expected": []}),
+        ("sampled", {"observed": [0.5], "expected": [True]}),
+        ("by_position", {"observed": [1.0], "expected": [0.0, 0.0]}),
     ],
 )
 def test_a_value_that_makes_no_sense_is_named(key: str, value: Any) -> None:
@@ -99,7 +124,7 @@ def test_a_value_that_makes_no_sense_is_named(key: str, value: Any) -> None:
         from_json(json.dumps(table), "mutants/x/evidence.json")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"version": 1', "NaN"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"version": 2', "NaN"])
 def test_a_damaged_file_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(Problem, match=r"^x\.json: not .*; measure it anew"):
         from_json(text, "x.json")
@@ -132,6 +157,12 @@ def test_no_number_stands_for_one_that_is_not_finite() -> None:
         ({"outcome": Outcome.CRASHED}, "outcome: finished is recorded, crashed"),
         ({"steps": 23}, "steps: 24"),
         ({"setting": Setting.MODERN}, "setting: plain"),
+        ({"sampled": None}, "sampled: numbers are recorded, no numbers are measured"),
+        ({"sampled": Pair((0.75, 0.25), (0.498, 0.502))}, "sampled: 0.5 is recorded, 0.498"),
+        ({"sampled": Pair((1.0,), (1.0,))}, "sampled: 4 numbers are recorded, 2"),
+        ({"by_position": Pair((0.0, 3.13), (0.0, 0.0))}, "by_position: 3.125 is recorded, 3.13"),
+        ({"attention": replace(MAPS, head=1)}, "attention: layer 1 and head 0 are recorded, lay"),
+        ({"attention": replace(MAPS, expected=MAPS.observed)}, "attention: 0.5 is recorded, 0.25"),
     ],
 )
 def test_what_another_measurement_does_not_confirm_is_said(
@@ -149,6 +180,8 @@ def test_what_another_measurement_does_not_confirm_is_said(
         {"losses": (2.52, 1.48, 0.745)},
         {"logits_difference": 0.2501},
         {"gradient_difference": 1e-10},
+        {"sampled": Pair((0.751, 0.249), (0.5, 0.5))},
+        {"by_position": Pair((0.001, 3.128), (0.0, 0.0))},
         {"sample": "another text", "message": "another word"},
     ],
     ids=str,
