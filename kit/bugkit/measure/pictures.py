@@ -48,8 +48,8 @@ PICTURES = ("attention", "sampled", "by_position")
 
 
 def pictures(gpt: ModuleType, correct: ModuleType, setting: Setting) -> dict[str, Any]:
-    """What `Attention`, `Sampled` and `ByPosition` in `evidence` hold, as JSON takes it. None where
-    either raises, or where a number is not finite."""
+    """What the evidence holds under each of PICTURES, as JSON takes it: a `Maps` and two `Pair`s of
+    `comparison`. None where either model raises, or where a number is not finite."""
 
     def drawn(
         numbers: Callable[[ModuleType], np.ndarray],

@@ -13,6 +13,7 @@ VISIBLE = 0.02
 
 
 def maps_figure(maps: Maps, code: str) -> Figure:
+    """Who reads whom. In words: how many weights differ, and the one that differs most."""
     size = len(maps.observed)
     cells = [(i, j) for i in range(size) for j in range(size)]
     apart = {(i, j): abs(maps.observed[i][j] - maps.expected[i][j]) for i, j in cells}
@@ -41,6 +42,7 @@ def maps_figure(maps: Maps, code: str) -> Figure:
 
 
 def shares_figure(shares: Pair, code: str) -> Figure:
+    """How often each token is drawn. In words: the token that differs most."""
     tokens = range(len(shares.observed))
     t = max(tokens, key=lambda i: abs(shares.observed[i] - shares.expected[i]))
     told = f"{shares.observed[t]:.2f} in this program, {shares.expected[t]:.2f} in the reference"
@@ -68,6 +70,7 @@ def shares_figure(shares: Pair, code: str) -> Figure:
 
 
 def gaps_figure(gaps: Pair, code: str) -> Figure:
+    """What the cache does to logits. In words: where they differ, and where most."""
     places = range(len(gaps.observed))
     p = max(places, key=lambda i: gaps.observed[i])
     wrong = [str(i + 1) for i in places if gaps.observed[i] >= VISIBLE]
@@ -94,6 +97,7 @@ def gaps_figure(gaps: Pair, code: str) -> Figure:
 def two_rows(
     caption: str, columns: Sequence[str], theirs: Sequence[str], ours: Sequence[str]
 ) -> Table:
+    """A row for the program and one for the reference."""
     return Table(caption, ("", *columns), ((THEIRS, *theirs), (OURS, *ours)))
 
 

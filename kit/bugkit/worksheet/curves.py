@@ -28,6 +28,7 @@ POINTS = (0, 6, 12, 17, 23, 29)
 
 
 def curves_figure(evidence: Evidence, correct: Evidence, code: str) -> Figure:
+    """Both curves. In words: where they begin and end, and how the run ended."""
     theirs, ours = evidence.losses, correct.losses
     theirs_row = [*(_loss(theirs, i) for i in POINTS), _number(evidence.validation_loss)]
     dash = f" {NOTHING} stands for what is no number, or was not reached."
