@@ -12,6 +12,9 @@ from .words import Paragraph, Prose
 MAX_EXCERPT = 45
 """Lines of code on the first page."""
 
+MAX_LISTING = 80
+"""Lines of code on the third page."""
+
 HYPOTHESES = 3
 LOG_ROWS = 5
 MAX_POINTS = 2
@@ -99,6 +102,8 @@ class Signature:
     gives: str
     what: Paragraph
     """What it should do."""
+    shaped: bool
+    """Whether it tells shapes; else the arguments' names and the kind of the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +133,11 @@ class Entry:
 
     goal: Paragraph
     probe: str
-    """What was run: an expression or a few statements."""
+    """What was run: a few statements that print something."""
+    printed: str
+    """What they print, to the letter."""
     result: Paragraph
+    """What follows from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +202,37 @@ class SheetSet:
 
     title: str
     sheets: tuple[Sheet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What a notebook brings along so that the program of a sheet can be run there."""
+
+    code: str
+    """Of the sheet."""
+    file: str
+    """The one under suspicion."""
+    files: tuple[tuple[str, str], ...]
+    """Name and source of every file of the package, that one too."""
+    check: str
+    """Source of a program with the property of the sheet as tests."""
+    tests: tuple[str, ...]
+    """Their names. Several where every property holds."""
+
+    @property
+    def source(self) -> str:
+        """Of the file under suspicion."""
+        return dict(self.files)[self.file]
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """Further properties that a repaired program must have; for the teacher only."""
+
+    code: str
+    check: str
+    """Source of a program with these tests; empty if there are none."""
+    tests: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,146 @@
+"""Bug + row of the matrix + catalogue -> Key."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from ..catalogue import Bug
+from ..files import read_text
+from ..matrix import Detector, Matrix
+from ..places import TEMPLATES, shown
+from ..problems import Problem
+from ..subject import subject_of
+from .codes import code_of
+from .content import Header, one_line
+from .excerpt import difference, pieces
+from .model import Criterion, DiffLine, Key, Reference, Verdict
+from .words import Paragraph, paragraph, prose
+
+NEIGHBOURS = 3
+"""How many of the bugs that are easily taken for this one are named."""
+
+
+def key_of(bug: Bug, matrix: Matrix, catalogue: Mapping[str, Bug], header: Header) -> Key:
+    """The answers. `matrix` holds the row of this bug."""
+    broken, correct = read_text(bug.module), read_text(bug.original)
+    fix = difference(broken, correct)
+    texts = _rubric()["innocent" if bug.innocent else "bug"]
+    place = _place(bug, broken, fix)
+    killers = set(matrix.killers(subject_of(bug)))
+    return Key(
+        code=code_of(bug.slug),
+        slug=bug.slug,
+        title=bug.title,
+        component=bug.component,
+        level=bug.level,
+        difficulty=bug.difficulty,
+        minutes=header.minutes_for(bug.difficulty),
+        innocent=bug.innocent,
+        course=one_line(header.course),
+        date=one_line(header.date),
+        file=bug.file,
+        fix=fix,
+        explanation=prose(bug.teach.explanation),
+        misconception=prose(bug.teach.misconception),
+        predict=prose(bug.teach.predict),
+        hints=tuple(prose(hint) for hint in bug.teach.hints),
+        rubric=tuple(_criterion(box, place) for box in texts["box"]),
+        accepted=(
+            *(_filled(text, place) for text in texts["accepted"]),
+            *_equal_programs(bug, catalogue.values()),
+        ),
+        wrong=_wrong_answers(bug, catalogue.values(), matrix.properties),
+        prompts=tuple(_filled(text, place) for text in texts["prompts"]),
+        caught_by=tuple(_verdict(d) for d in matrix.properties if d.id in killers),
+        missed_by=tuple(_verdict(d) for d in matrix.properties if d.id not in killers),
+        sources=tuple(Reference(s.url, paragraph(s.says)) for s in bug.sources),
+    )
+
+
+def _place(bug: Bug, broken: str, fix: Iterable[DiffLine]) -> str:
+    """Where the bug is, such as `attention_weights` in `attention.py`, line 92."""
+    lines = sorted({line.number for line in fix if line.sign != " "})
+    named = [piece for piece in pieces(broken) if piece.name]
+    touched = [piece for piece in named if any(n in piece for n in lines)]
+    # An import that the repair brings along is not where the bug is.
+    lines = [n for n in lines if any(n in piece for piece in touched)] or lines
+    names = [piece.name for piece in touched]
+    where = " and ".join(f"`{name}`" for name in names) or "the top"
+    numbers = ", ".join(map(str, lines))
+    return f"{where} in `{bug.file}` (line{'s' if len(lines) > 1 else ''} {numbers})"
+
+
+def _equal_programs(bug: Bug, catalogue: Iterable[Bug]) -> list[Paragraph]:
+    """Innocents of the same function: other ways to write it that are known to be right."""
+    functions = {edit.inside for edit in bug.edits}
+    return [
+        paragraph(f"Another right way to write this part: {other.title} (`{other.slug}`).")
+        for other in catalogue
+        if other.innocent and other.file == bug.file and other is not bug
+        if functions & {edit.inside for edit in other.edits}
+    ]
+
+
+def _wrong_answers(
+    bug: Bug, catalogue: Iterable[Bug], properties: Iterable[Detector]
+) -> tuple[Paragraph, ...]:
+    """Bugs that fail nearly the same properties, and the property that tells them apart."""
+    others = [other for other in catalogue if not other.innocent and other is not bug]
+    if bug.innocent:
+        near = [other for other in others if other.file == bug.file]
+        near.sort(key=lambda other: (other.component != bug.component, other.slug))
+        return tuple(
+            paragraph(f'"{other.title}": that would be `{other.slug}`, and there {_fails(other)}.')
+            for other in near[:NEIGHBOURS]
+        )
+    labels = {d.id: d.label for d in properties}
+    near = sorted(others, key=lambda other: (-_overlap(bug, other), other.slug))
+    return tuple(
+        paragraph(f'"{other.title}" (`{other.slug}`). {_apart(bug, other, labels)}')
+        for other in near[:NEIGHBOURS]
+        if _overlap(bug, other) > 0
+    )
+
+
+def _overlap(bug: Bug, other: Bug) -> float:
+    ours, theirs = set(bug.killed_by), set(other.killed_by)
+    return len(ours & theirs) / len(ours | theirs) if ours | theirs else 0.0
+
+
+def _fails(bug: Bug) -> str:
+    count = len(bug.killed_by)
+    return "one property fails" if count == 1 else f"{count} properties fail"
+
+
+def _apart(bug: Bug, other: Bug, labels: Mapping[str, str]) -> str:
+    """The first property that one of the two fails and the other does not."""
+    for id_, label in labels.items():
+        if id_ in bug.killed_by and id_ not in other.killed_by:
+            return f"There this property would hold, here it fails: {label}."
+        if id_ in other.killed_by and id_ not in bug.killed_by:
+            return f"There this property would fail, here it holds: {label}."
+    return "Every property gives the same verdict on both."
+
+
+def _verdict(detector: Detector) -> Verdict:
+    return Verdict(detector.key, detector.id, paragraph(detector.label))
+
+
+def _criterion(box: Mapping[str, str], place: str) -> Criterion:
+    return Criterion(
+        box["box"], *(_filled(box[points], place) for points in ("two", "one", "zero"))
+    )
+
+
+def _filled(text: str, place: str) -> Paragraph:
+    return paragraph(text.replace("{place}", place))
+
+
+@cache
+def _rubric() -> dict[str, Any]:
+    path = TEMPLATES / "worksheet" / "rubric.toml"
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise Problem(f"{shown(path)}: not valid TOML: {error}") from None

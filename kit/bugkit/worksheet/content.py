@@ -1,0 +1,117 @@
+"""Bug + evidence + row of the matrix -> Sheet."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+
+from ..catalogue import Bug
+from ..files import read_text
+from ..matrix import Cell, Detector, Matrix
+from ..places import TEMPLATES, shown
+from ..problems import Problem
+from ..subject import subject_of
+from .codes import code_of
+from .excerpt import excerpt_of
+from .figures import figure_of
+from .model import Hints, Property, Sheet
+from .signatures import signatures
+from .words import Prose, paragraph, prose
+
+MAX_HEADER = 60
+"""Characters of a course or a date that fit into the header; more is cut."""
+
+MINUTES = {1: 20, 2: 25, 3: 30, 4: 40, 5: 50}
+"""Time budget by difficulty, unless the teacher sets one."""
+
+ALL_HOLD = "Every property of the suite holds. Is there a bug at all?"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the teacher writes on all sheets of a course."""
+
+    course: str = ""
+    date: str = ""
+    minutes: int | None = None
+    """None for a budget by difficulty."""
+
+    def minutes_for(self, difficulty: int) -> int:
+        """The time budget of one sheet."""
+        return self.minutes if self.minutes is not None else MINUTES[difficulty]
+
+
+def sheet_of(bug: Bug, matrix: Matrix, header: Header, hints: Hints) -> Sheet:
+    """The challenge. `matrix` holds the row of this bug."""
+    broken, correct = read_text(bug.module), read_text(bug.original)
+    excerpt, listing = excerpt_of(bug.file, broken, correct)
+    code = code_of(bug.slug)
+    return Sheet(
+        code=code,
+        course=one_line(header.course),
+        date=one_line(header.date),
+        minutes=header.minutes_for(bug.difficulty),
+        difficulty=bug.difficulty,
+        duty=_duty(bug.file),
+        shapes=signatures(broken, excerpt),
+        symptom=prose(bug.teach.symptom),
+        property=_property(bug, matrix),
+        figure=figure_of(bug, code),
+        excerpt=excerpt,
+        listing=listing,
+        predict=prose(bug.teach.predict),
+        hints=() if hints is Hints.NONE else tuple(prose(hint) for hint in bug.teach.hints),
+    )
+
+
+def one_line(text: str) -> str:
+    """Printable, on one line, and short enough for the header."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text if len(text) <= MAX_HEADER else text[: MAX_HEADER - 1].rstrip() + "…"
+
+
+def first_failure(bug: Bug, matrix: Matrix) -> tuple[Detector, Cell]:
+    """The failing property that a sheet shows: the one that gives least away.
+
+    Of the properties that need no more than the level of the bug, that which the most bugs fail.
+    """
+    failed = set(matrix.killers(subject_of(bug)))
+    row = [(d, cell) for d, cell in matrix.row(subject_of(bug)) if d.id in failed]
+    if not row:
+        raise Problem(
+            f"{bug.slug}: no property fails, so there is no symptom to print; "
+            f"see: bugkit check {bug.slug}"
+        )
+    simple = [pair for pair in row if pair[0].level <= bug.level] or row
+    return max(simple, key=lambda pair: _accusations().get(pair[0].id, 0))
+
+
+def _property(bug: Bug, matrix: Matrix) -> Property:
+    if bug.innocent:
+        return Property(paragraph(ALL_HOLD), True, ())
+    detector, cell = first_failure(bug, matrix)
+    return Property(paragraph(detector.label), False, paragraph(cell.message))
+
+
+@cache
+def _accusations() -> dict[str, int]:
+    """How many bugs of the kit's own catalogue fail each property."""
+    from ..catalogue import load_catalogue
+
+    counts: dict[str, int] = {}
+    for bug in load_catalogue().values():
+        for id_ in bug.killed_by:
+            counts[id_] = counts.get(id_, 0) + 1
+    return counts
+
+
+@cache
+def _parts() -> dict[str, str]:
+    path = TEMPLATES / "worksheet" / "parts.toml"
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise Problem(f"{shown(path)}: not valid TOML: {error}") from None
+
+
+def _duty(file: str) -> Prose:
+    return prose(_parts()[file])
