@@ -9,6 +9,7 @@ import pytest
 
 from bugkit.catalogue import load_bug
 from bugkit.measure import store
+from bugkit.measure.comparison import Maps, Pair
 from bugkit.measure.evidence import Evidence, Outcome, to_json
 from bugkit.measure.settings import Setting
 from bugkit.places import CORRECT
@@ -31,6 +32,9 @@ EVIDENCE = Evidence(
     cached_difference=0.25,
     attention_difference=0.125,
     gradient_difference=0.0,
+    attention=Maps(1, 0, ((1.0, 0.0), (0.25, 0.75)), ((1.0, 0.0), (0.5, 0.5))),
+    sampled=Pair((0.75, 0.25), (0.5, 0.5)),
+    by_position=Pair((0.0, 3.125), (0.0, 0.0)),
 )
 
 THREE_STEPS = """

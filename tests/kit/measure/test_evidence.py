@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bugkit.measure
+from bugkit.measure.comparison import Maps, Pair
 from bugkit.measure.evidence import (
     FIELDS,
     NUMBERS,
@@ -27,12 +28,28 @@ from bugkit.measure.script import Stage
 from bugkit.measure.settings import WINDOW, Setting
 from bugkit.problems import Problem
 
+from .conftest import EVIDENCE
+
 SCHEMA = json.loads(
     Path(bugkit.measure.__file__).with_name("evidence.schema.json").read_text(encoding="utf-8")
 )
 
+assert EVIDENCE.attention is not None
+MAPS = EVIDENCE.attention
+
 NUMBER = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 DIFFERENCE = st.none() | st.floats(min_value=0.0, allow_nan=False, allow_infinity=False)
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def maps(size: int) -> st.SearchStrategy[Maps]:
+    cells = st.tuples(*[st.tuples(*[FINITE] * size)] * size)
+    return st.builds(Maps, st.integers(0, 9), st.integers(0, 9), cells, cells)
+
+
+ROWS = st.tuples(FINITE, FINITE, FINITE)
+PAIRS = st.none() | st.builds(Pair, ROWS, ROWS)
 
 EVIDENCES = st.builds(
     Evidence,
@@ -45,6 +62,9 @@ EVIDENCES = st.builds(
     steps=st.integers(min_value=0),
     losses=st.lists(NUMBER, max_size=40).map(tuple),
     sample=st.none() | st.text(),
+    attention=st.none() | st.integers(1, 3).flatmap(maps),
+    sampled=PAIRS,
+    by_position=PAIRS,
     **{name: DIFFERENCE if name.endswith("_difference") else NUMBER for name in NUMBERS},
 )
 
@@ -61,10 +81,10 @@ def check(text: str) -> None:
 
 DAMAGED = {
     "nothing": ("", "not valid JSON"),
-    "half a file": ('{"version": 1,', "not valid JSON"),
-    "no object": ("[]", "not evidence of version 1"),
-    "another version": ('{"version": 2}', "not evidence of version 1"),
-    "a key too few": ('{"version": 1}', "subject is missing"),
+    "half a file": ('{"version": 2,', "not valid JSON"),
+    "no object": ("[]", "not evidence of version 2"),
+    "another version": ('{"version": 1}', "not evidence of version 2"),
+    "a key too few": ('{"version": 2}', "subject is missing"),
     "NaN": ('{"version": NaN}', "NaN is no number"),
     "deep nesting": ("[" * 100_000, "not valid JSON"),
 }
@@ -97,7 +117,18 @@ WRONG: dict[str, Any] = {
     "cached_difference": {},
     "attention_difference": False,
     "gradient_difference": "none",
+    "attention": {"layer": 0, "head": 0, "observed": [[1.0]]},
+    "sampled": {"observed": [], "expected": []},
+    "by_position": {"observed": [1.0], "expected": [0.0, 0.0]},
 }
+
+RAGGED: list[tuple[str, Any]] = [
+    ("attention", {"layer": 0, "head": -1, "observed": [[1.0]], "expected": [[1.0]]}),
+    ("attention", {"layer": 0, "head": 0, "observed": [[1.0, 0.0]], "expected": [[1.0]]}),
+    ("attention", {"layer": 0, "head": 0, "observed": [[1, 0], [1, 0]], "expected": [[1.0]]}),
+    ("sampled", []),
+    ("sampled", {"observed": [0.5], "expected": [True]}),
+]
 
 
 @pytest.mark.parametrize("key", FIELDS)
@@ -108,6 +139,15 @@ def test_a_wrong_value_is_a_problem_that_names_its_key(key: str, evidence: Evide
     del table[key]
     with pytest.raises(Problem, match=f"^evidence.json: {key} is missing"):
         from_json(json.dumps(table), "evidence.json")
+
+
+@pytest.mark.parametrize(("key", "value"), RAGGED)
+def test_numbers_that_fit_no_picture_are_a_problem(
+    key: str, value: Any, evidence: Evidence
+) -> None:
+    table = json.loads(to_json(evidence))
+    with pytest.raises(Problem, match=f"^evidence.json: {key} cannot be "):
+        from_json(json.dumps({**table, key: value}), "evidence.json")
 
 
 def test_an_unknown_key_is_a_problem(evidence: Evidence) -> None:
@@ -138,9 +178,9 @@ def test_what_is_written_is_what_is_read(evidence: Evidence) -> None:
 
 def test_the_file_is_one_that_a_person_can_review(evidence: Evidence) -> None:
     text = to_json(replace(evidence, losses=(2.5,) * 12))
-    assert text.startswith('{\n "version": 1,\n "subject": "means",\n "digest": ')
+    assert text.startswith('{\n "version": 2,\n "subject": "means",\n "digest": ')
     assert '\n "losses": [\n  2.5, 2.5, ' in text
-    assert text.endswith(' "gradient_difference": 0.0\n}\n')
+    assert text.endswith('\n  "observed": [0.0, 3.125],\n  "expected": [0.0, 0.0]\n }\n}\n')
     assert max(map(len, text.splitlines())) < 100
     assert text.isascii()
 
@@ -185,6 +225,12 @@ def said(old: Evidence, **changes: Any) -> list[str]:
         ({"gradient_difference": 1e-8}, "gradient_difference: 0 is recorded, 1e-08"),
         ({"losses": (2.5, 1.6, 0.1)}, "losses, point 2: 1.5 is recorded, 1.6"),
         ({"losses": (2.5, 1.5)}, "losses: 3 points are recorded, 2 were measured"),
+        ({"sampled": None}, "sampled: numbers are recorded, no numbers are measured"),
+        ({"sampled": Pair((0.75, 0.25), (0.498, 0.502))}, "sampled: 0.5 is recorded, 0.498"),
+        ({"sampled": Pair((1.0,), (1.0,))}, "sampled: 4 numbers are recorded, 2"),
+        ({"by_position": Pair((0.0, 3.13), (0.0, 0.0))}, "by_position: 3.125 is recorded, 3.13"),
+        ({"attention": replace(MAPS, head=1)}, "attention: layer 1 and head 0 are recorded, lay"),
+        ({"attention": replace(MAPS, expected=MAPS.observed)}, "attention: 0.5 is recorded, 0.25"),
     ],
 )
 def test_another_result_is_not_the_same(
@@ -201,6 +247,7 @@ def test_another_result_is_not_the_same(
         {"message": "in other words", "sample": "the dog.", "digest": "f" * 16},
         {"validation_loss": 0.635, "train_loss": 0.495, "losses": (2.54, 1.48, 0.755)},
         {"logits_difference": 0.2501, "gradient_difference": 5e-10},
+        {"sampled": Pair((0.751, 0.249), (0.5, 0.5)), "by_position": Pair((0.001, 3.128), (0, 0))},
     ],
 )
 def test_what_another_computer_may_change_is_the_same(
