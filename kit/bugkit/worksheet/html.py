@@ -33,6 +33,9 @@ DIFFICULTIES = 5
 WARNING = "Answer key - not for students"
 """On every page of a key."""
 
+GUTTER = 7
+"""Characters that line numbers take."""
+
 EMPTY_LINE, GAP = 0.6, 0.8
 """Heights of an empty line and of a gap, in lines of code."""
 
@@ -148,8 +151,7 @@ def _diff_of(lines: tuple[DiffLine, ...]) -> Code:
 
 def _measured(rows: tuple[Row, ...]) -> Code:
     height = sum(GAP if r.number is None else 1 if r.text else EMPTY_LINE for r in rows)
-    digits = max((len(str(r.number)) for r in rows if r.number is not None), default=1)
-    return Code(rows, round(height, 1), max((len(r.text) for r in rows), default=0) + digits + 2)
+    return Code(rows, round(height, 1), max((len(r.text) for r in rows), default=0) + GUTTER)
 
 
 def _placed(set_: SheetSet, layout: Layout) -> Iterator[Placed]:
@@ -196,5 +198,5 @@ def _families_of(key: Key) -> list[str]:
     """Keys of the detectors that miss the bug, a family a string: `A1 A2 A5`."""
     families: dict[str, list[str]] = {}
     for verdict in key.missed_by:
-        families.setdefault(verdict.key.rstrip("0123456789"), []).append(verdict.key)
+        families.setdefault(verdict.key[:-1], []).append(verdict.key)
     return [" ".join(family) for family in families.values()]
