@@ -23,11 +23,19 @@ def read_text(path: Path) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Replace the file as a whole, or leave the old one as it was and raise a Problem."""
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise Problem(f"{shown(path)}: cannot be written: {error}") from None
+    write_bytes(path, data)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Replace the file as a whole, or leave the old one as it was and raise a Problem."""
     if os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises for a name that is too long
         raise Problem(f"{shown(path)}: is a folder; name a file to write to")
     temporary = None
     try:
-        data = text.encode("utf-8")
         # A pipe or a device takes the text as it comes: there is no old file to save. Asked before
         # links are followed: that of /dev/stdout may lead to a pipe, which has no path.
         if path.exists() and not path.is_file():
@@ -42,8 +50,6 @@ def write_text(path: Path, text: str) -> None:
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
         Path(temporary).chmod(mode)
         Path(temporary).replace(path)
-    except UnicodeEncodeError as error:
-        raise Problem(f"{shown(path)}: cannot be written: {error}") from None
     except OSError as error:
         raise Problem(f"{shown(path)}: cannot be written: {reason(error)}") from None
     finally:
