@@ -71,9 +71,9 @@ class Placed:
     """Whether an empty side follows, so that what comes next begins on a leaf of its own."""
 
 
-def sheets(set_: SheetSet, layout: Layout) -> str:
+def sheets(collection: SheetSet, layout: Layout) -> str:
     """The document of these sheets; with a page of contents if there are several."""
-    placed = tuple(_placed(set_, layout))
+    placed = tuple(_placed(collection, layout))
     contents = [
         placed[first : first + CONTENTS_ROWS] for first in range(0, len(placed), CONTENTS_ROWS)
     ]
@@ -81,13 +81,13 @@ def sheets(set_: SheetSet, layout: Layout) -> str:
     page = render(
         "worksheet/sheet.html",
         **_shared(layout),
-        title=set_.title,
+        title=collection.title,
         placed=placed,
         contents=contents if len(placed) > 1 else [],
         rows_a_page=CONTENTS_ROWS,
         # How long a filled sheet and large print get is known to the printer alone.
-        paged=not layout.large_print and not any(s.worked for s in set_.sheets),
-        strips=[s for s in set_.sheets if s.hints] if layout.hints is Hints.STRIP else [],
+        paged=not layout.large_print and not any(s.worked for s in collection.sheets),
+        strips=[s for s in collection.sheets if s.hints] if layout.hints is Hints.STRIP else [],
         inline=layout.hints is Hints.INLINE,
         difficulties=DIFFICULTIES,
         confidences=CONFIDENCES,
@@ -110,13 +110,13 @@ def keys(keys: KeySet, layout: Layout) -> str:
         warning=WARNING,
         points=MAX_POINTS,
         difficulties=DIFFICULTIES,
-        diff_of=_diff_of,
+        diff_of=_difference,
         families_of=_families_of,
     )
     return printable(page)
 
 
-def code_of(lines: tuple[Line, ...]) -> Code:
+def laid_out(lines: tuple[Line, ...]) -> Code:
     """Lines with a gap where numbers jump. Empty lines at the edge of a gap are part of it."""
     rows: list[Row] = []
     last = None
@@ -138,7 +138,7 @@ def _drop_empty(rows: list[Row]) -> None:
         rows.pop()
 
 
-def _diff_of(lines: tuple[DiffLine, ...]) -> Code:
+def _difference(lines: tuple[DiffLine, ...]) -> Code:
     rows: list[Row] = []
     last = lines[0].number if lines else 0
     for line in lines:
@@ -154,12 +154,12 @@ def _measured(rows: tuple[Row, ...]) -> Code:
     return Code(rows, round(height, 1), max((len(r.text) for r in rows), default=0) + GUTTER)
 
 
-def _placed(set_: SheetSet, layout: Layout) -> Iterator[Placed]:
-    count = len(set_.sheets)
+def _placed(collection: SheetSet, layout: Layout) -> Iterator[Placed]:
+    count = len(collection.sheets)
     before = -(-count // CONTENTS_ROWS) if count > 1 else 0
     before += before % 2
-    strips = layout.hints is Hints.STRIP and any(sheet.hints for sheet in set_.sheets)
-    for index, sheet in enumerate(set_.sheets, 1):
+    strips = layout.hints is Hints.STRIP and any(sheet.hints for sheet in collection.sheets)
+    for index, sheet in enumerate(collection.sheets, 1):
         pages = 2 + (sheet.listing is not None)
         pages += layout.hints is Hints.INLINE and bool(sheet.hints)
         padded = pages % 2 == 1 and (index < count or strips) and not layout.large_print
@@ -174,7 +174,7 @@ def _shared(layout: Layout) -> dict[str, object]:
         "paper_width": width,
         "paper_height": height,
         "margin": MARGIN,
-        "code_of": code_of,
+        "laid_out": laid_out,
         "css": _css_string,
     }
 
