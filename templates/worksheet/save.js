@@ -17,11 +17,15 @@ function keep() {
   copy.querySelector("#said").textContent = "";
   return "<!doctype html>\n" + copy.outerHTML + "\n";
 }
+function fileName() {
+  const name = location.pathname.split("/").pop();
+  try { return decodeURIComponent(name); } catch { return name; }
+}
 tools.hidden = false;
 tools.querySelector("button").addEventListener("click", () => {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([keep()], { type: "text/html" }));
-  link.download = decodeURIComponent(location.pathname.split("/").pop()) || "sheet.html";
+  link.download = fileName() || "sheet.html";
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   unsaved = false;

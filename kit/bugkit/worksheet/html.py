@@ -16,8 +16,22 @@ from dataclasses import dataclass
 from ..files import read_text
 from ..places import TEMPLATES
 from ..render import printable, render
-from .model import CONFIDENCES, HYPOTHESES, LOG_ROWS, MAX_POINTS, DiffLine, Figure, Hints, Key
-from .model import KeySet, Layout, Line, Paper, Sheet, SheetSet
+from .model import (
+    CONFIDENCES,
+    HYPOTHESES,
+    LOG_ROWS,
+    MAX_POINTS,
+    DiffLine,
+    Figure,
+    Hints,
+    Key,
+    KeySet,
+    Layout,
+    Line,
+    Paper,
+    Sheet,
+    SheetSet,
+)
 
 SIZES = {Paper.A4: (210.0, 297.0), Paper.LETTER: (215.9, 279.4)}
 """Width and height of a page in millimetres."""
@@ -85,8 +99,8 @@ def sheets(collection: SheetSet, layout: Layout) -> str:
         placed=placed,
         contents=contents if len(placed) > 1 else [],
         rows_a_page=CONTENTS_ROWS,
-        # How long a filled sheet and large print get is known to the printer alone.
-        paged=not layout.large_print and not any(s.worked for s in collection.sheets),
+        # How long large print gets is known to the printer alone.
+        paged=not layout.large_print,
         strips=[s for s in collection.sheets if s.hints] if layout.hints is Hints.STRIP else [],
         inline=layout.hints is Hints.INLINE,
         difficulties=DIFFICULTIES,
