@@ -1,8 +1,7 @@
 """Sheets and keys as HTML, read by an independent parser."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from html.parser import HTMLParser
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -14,7 +13,6 @@ from bugkit.worksheet.answers import key_of
 from bugkit.worksheet.content import Header, one_line, sheet_of
 from bugkit.worksheet.html import GAP, laid_out
 from bugkit.worksheet.model import (
-    DiffLine,
     Hints,
     Key,
     KeySet,
@@ -22,65 +20,20 @@ from bugkit.worksheet.model import (
     Line,
     Listing,
     Paper,
-    Reference,
     Sheet,
     SheetSet,
 )
-from bugkit.worksheet.words import paragraph, plain
+from bugkit.worksheet.words import plain
 from bugkit.worksheet.worked import worked_sheet
 
 from .conftest import HEADER, HOSTILE, listings
+from .page import parsed, seen, with_class
 
 SLUGS = ("scores_not_scaled", "gradients_never_cleared", "no_causal_mask")
 """The second one needs a listing."""
 
 WORKED = "eps_inside_the_root"
 INNOCENT = "queries_scaled_before_scores"
-VOID = {"meta", "link", "input", "img", "wbr", "br"}
-
-
-@dataclass
-class Element:
-    tag: str
-    attributes: dict[str, str]
-    inside: tuple["Element", ...]
-    text: str = ""
-
-
-@dataclass
-class Parser(HTMLParser):
-    """Every element in the order of the page, each with the text in it."""
-
-    elements: list[Element] = field(default_factory=list)
-    open: list[Element] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        super().__init__()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        element = Element(tag, {k: v or "" for k, v in attrs}, tuple(self.open))
-        self.elements.append(element)
-        if tag not in VOID:
-            self.open.append(element)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop().tag == tag
-
-    def handle_data(self, data: str) -> None:
-        for element in self.open:
-            element.text += data
-
-
-def parsed(page: str) -> list[Element]:
-    parser = Parser()
-    parser.feed(page)
-    parser.close()
-    assert not parser.open
-    return parser.elements
-
-
-def with_class(elements: Iterable[Element], name: str) -> list[Element]:
-    return [e for e in elements if name in e.attributes.get("class", "").split()]
 
 
 def numbered(sheets: Iterable[Sheet]) -> SheetSet:
@@ -97,12 +50,6 @@ def sheet_page(*sheets: Sheet, hints: Hints = Hints.STRIP) -> str:
 
 def key_page(*keys: Key) -> str:
     return html.keys(KeySet("Answer keys", keys), Layout())
-
-
-def seen(elements: Iterable[Element]) -> str:
-    """All text of the page, and what stands in its attributes."""
-    body = next(e for e in elements if e.tag == "body")
-    return body.text + "\n".join(v for e in elements for v in e.attributes.values())
 
 
 # What must not happen
@@ -188,16 +135,6 @@ def test_no_heading_skips_a_level(sheet: Callable[[str], Sheet], key: Callable[[
         assert levels[0] == 1
         assert levels.count(1) == 1
         assert all(b <= a + 1 for a, b in pairwise(levels))
-
-
-def test_an_address_that_is_none_is_no_link(key: Callable[[str], Key]) -> None:
-    sources = tuple(
-        Reference(url, paragraph("Seen."))
-        for url in ("javascript:alert(1)", "data:text/html,x", "https://example.org/1")
-    )
-    elements = parsed(key_page(replace(key(SLUGS[0]), sources=sources)))
-    assert [e.attributes["href"] for e in elements if e.tag == "a"] == ["https://example.org/1"]
-    assert "javascript:alert(1)" in seen(elements)
 
 
 # A sheet
@@ -361,46 +298,6 @@ def test_the_page_has_the_size_of_the_paper(paper: Paper, sheet: Callable[[str],
 
 def test_the_same_sheets_give_the_same_bytes(sheet: Callable[[str], Sheet]) -> None:
     assert sheet_page(*map(sheet, SLUGS)) == sheet_page(*map(sheet, SLUGS))
-
-
-# A key
-
-
-def test_a_key_says_everything_that_it_knows(key: Callable[[str], Key]) -> None:
-    for slug in (*SLUGS, INNOCENT):
-        one = key(slug)
-        elements = parsed(key_page(one))
-        text = seen(elements)
-        for fact in (one.title, one.slug, one.code, one.component):
-            assert fact in text
-        for words in (one.explanation, one.misconception, one.predict):
-            assert plain(words) in text
-        for line in (*one.accepted, *one.wrong, *one.prompts, *(v.label for v in one.caught_by)):
-            assert plain(line) in text
-        missed = with_class(elements, "missed")[0].text.replace(";", "").split()
-        assert missed[-len(one.missed_by) :] == [v.key for v in one.missed_by]
-        assert f"Total of {2 * len(one.rubric)}" in text
-        assert [e.attributes["href"] for e in elements if e.tag == "a"] == [
-            source.url for source in one.sources
-        ]
-
-
-def test_the_signs_of_a_difference_are_text(key: Callable[[str], Key]) -> None:
-    fix = (
-        DiffLine(" ", 1, "a = 1"), DiffLine("-", 2, "b = 2"), DiffLine("+", 2, "b = 3"),
-        DiffLine(" ", 9, ""),
-    )  # fmt: skip
-    elements = parsed(key_page(replace(key(SLUGS[0]), fix=fix)))
-    assert [e.text for e in with_class(elements, "line")] == [
-        "1   a = 1\n", "2 - b = 2\n", "2 + b = 3\n", "9   \n",
-    ]  # fmt: skip
-    assert len(with_class(elements, "gap")) == 1
-
-
-def test_every_key_and_every_page_of_it_warns(key: Callable[[str], Key]) -> None:
-    page = key_page(*map(key, SLUGS))
-    assert len(with_class(parsed(page), "warning")) == len(SLUGS) + 1
-    assert '@page { @top-center { content: "Answer key \\2d  not for students"; } }' in page
 
 
 def test_a_code_cannot_end_the_text_of_a_margin(sheet: Callable[[str], Sheet]) -> None:
