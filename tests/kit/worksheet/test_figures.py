@@ -27,7 +27,7 @@ from bugkit.worksheet import drawing
 from bugkit.worksheet.figures import Kind, figure_of, kind_of
 from bugkit.worksheet.model import Figure
 
-from ..measure.conftest import EVIDENCE, record
+from ..measure.conftest import EVIDENCE, write_evidence
 
 CATALOGUE = load_catalogue()
 
@@ -200,14 +200,14 @@ def private(
 ) -> Callable[..., Bug]:
     """A bug of one's own, with evidence of today that is changed as told."""
     monkeypatch.setattr(store, "FOLDER", tmp_path)
-    record(CORRECT_SUBJECT, Setting.PLAIN)
+    write_evidence(CORRECT_SUBJECT, Setting.PLAIN)
 
     def private(measured: bool = True, **changes: Any) -> Bug:
         folder = make_bug("mine")
         (folder / "norm.py").write_text("x = 1\n", encoding="utf-8")
         bug = load_bug(folder)
         if measured:
-            record(mutant_of(bug), Setting.PLAIN, **changes)
+            write_evidence(mutant_of(bug), Setting.PLAIN, **changes)
         return bug
 
     return private
