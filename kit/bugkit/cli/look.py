@@ -1,34 +1,15 @@
 """Looking at the catalogue: list and show."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from ..catalogue import COMPONENTS, LEVELS
 from .group import bug_of, catalogue_of, catalogue_option, cli, printable
-
-select_options = [
-    click.option("--component", type=click.Choice(COMPONENTS), help="Only this component."),
-    click.option(
-        "--level", type=click.IntRange(LEVELS[0], LEVELS[-1]), help="Only this level (1 to 5)."
-    ),
-    click.option("--difficulty", type=click.IntRange(1, 5), help="Only this difficulty (1 to 5)."),
-]
-
-
-def _all_of(options: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
+from .selection import select_options, selected
 
 
 @cli.command("list")
-@_all_of(select_options)
+@select_options
 @click.option(
     "--format",
     "form",
@@ -58,13 +39,7 @@ def list_(
     from ..listing import as_json, as_table, by_silence
     from ..measure.silence import silences
 
-    bugs = [
-        bug
-        for bug in catalogue_of(folders).values()
-        if component in (None, bug.component)
-        and level in (None, bug.level)
-        and difficulty in (None, bug.difficulty)
-    ]
+    bugs = selected(catalogue_of(folders).values(), component, level, difficulty)
     known = silences(bugs)
     bugs = by_silence(bugs, known) if sort == "silence" else bugs
     click.echo(printable(as_json(bugs, known) if form == "json" else as_table(bugs, known)))

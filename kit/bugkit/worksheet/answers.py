@@ -91,7 +91,7 @@ def _wrong_answers(
         near = [other for other in others if other.file == bug.file]
         near.sort(key=lambda other: (other.component != bug.component, other.slug))
         return tuple(
-            paragraph(f'"{other.title}": that would be `{other.slug}`, of which {_fails(other)}.')
+            paragraph(f'"{other.title}": that would be `{other.slug}`, and there {_fails(other)}.')
             for other in near[:NEIGHBOURS]
         )
     labels = {d.id: d.label for d in properties}
