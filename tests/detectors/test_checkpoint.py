@@ -15,6 +15,8 @@ from . import cases
 if TYPE_CHECKING:
     from bugkit.contract import GPT
 
+pytestmark = pytest.mark.level(5)
+
 THEIRS = {
     "ln1": {"g": "ln_1.weight", "b": "ln_1.bias"},
     "attn": {

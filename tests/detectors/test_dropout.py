@@ -10,6 +10,8 @@ from . import cases
 if TYPE_CHECKING:
     from bugkit.contract import GPT
 
+pytestmark = pytest.mark.level(2)
+
 P = 0.3
 """Not a half, where dropping and keeping look alike."""
 

@@ -3,11 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from . import cases
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
+
+pytestmark = pytest.mark.level(2)
 
 SAME = {"vocab_size": 5, "d_model": 6, "n_heads": 2, "n_layers": 1, "max_seq_len": 4}
 DATA = np.full(24, 3)
