@@ -54,6 +54,9 @@ def recorded_for(bug: Bug, **changes: Any) -> Path:
         cached_difference=0.25,
         attention_difference=0.125,
         gradient_difference=0.0,
+        attention=None,
+        sampled=None,
+        by_position=None,
     )
     path = bug.folder / "evidence.json"
     path.write_text(to_json(replace(known, **changes)), encoding="utf-8")

@@ -14,7 +14,7 @@ from ..subject import subject_of
 from .codes import code_of
 from .content import Header, one_line
 from .excerpt import BACKWARD, changed_lines, difference, touched
-from .model import Criterion, Key, Reference, Verdict
+from .key import Criterion, Key, Reference, Verdict
 from .words import Paragraph, paragraph, prose
 
 NEIGHBOURS = 3

@@ -154,6 +154,8 @@ def _system() -> tuple[tuple[str, str, int], ...]:
     found = {
         (font.family, font.path or "", font.index)
         for font in fonts
-        if font.style == "normal" and font.weight == 400 and "last resort" not in font.family.lower()
+        if font.style == "normal"
+        and font.weight == 400
+        and "last resort" not in font.family.lower()
     }
     return tuple(sorted(found))

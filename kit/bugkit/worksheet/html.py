@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from ..files import read_text
 from ..places import TEMPLATES
 from ..render import printable, render
+from .key import Key, KeySet
 from .model import (
     CONFIDENCES,
     HYPOTHESES,
@@ -24,8 +25,6 @@ from .model import (
     DiffLine,
     Figure,
     Hints,
-    Key,
-    KeySet,
     Layout,
     Line,
     Paper,

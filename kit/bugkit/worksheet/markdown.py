@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from ..render import render
+from .key import Key, KeySet
 from .markdown_text import blocks, code, escape, fence, inline
 from .model import (
     CONFIDENCES,
@@ -12,8 +13,6 @@ from .model import (
     MAX_POINTS,
     DiffLine,
     Hints,
-    Key,
-    KeySet,
     Layout,
     Listing,
     Sheet,

@@ -10,13 +10,11 @@ from ..files import read_text
 from ..places import TEMPLATES
 from ..problems import Problem
 from .cells import Cell, Role, notebook, quoted
+from .key import Key, KeySet, Marking
 from .model import (
     MAX_POINTS,
     Hints,
-    Key,
-    KeySet,
     Layout,
-    Marking,
     Program,
     Sheet,
     SheetSet,

@@ -14,7 +14,14 @@ from ..problems import MissingTool, Problem
 from . import model
 from .content import one_line
 from .fonts import FONTS, Fallback, fallback_for, visible
-from .model import DiffLine, KeySet, Layout, Line, Paper, Reference, SheetSet
+from .key import KeySet, Reference
+from .model import (
+    DiffLine,
+    Layout,
+    Line,
+    Paper,
+    SheetSet,
+)
 from .words import Span
 
 if TYPE_CHECKING:
@@ -31,7 +38,7 @@ LONG_WORD = 26
 
 _LONG_WORD = re.compile(rf"\S{{{LONG_WORD + 1},}}")
 _PART = re.compile(rf"[^_.,/(\[]{{1,{LONG_WORD}}}[_.,/(\[]*|[_.,/(\[]{{1,{LONG_WORD}}}")
-_PANIC = re.compile(r'^panicked with: (.*)$', re.DOTALL)
+_PANIC = re.compile(r"^panicked with: (.*)$", re.DOTALL)
 
 
 def sheets(set: SheetSet, layout: Layout) -> bytes:  # noqa: A002

@@ -13,7 +13,12 @@ from bugkit.options import Options
 from bugkit.subject import subject_of
 from bugkit.worksheet.answers import key_of
 from bugkit.worksheet.content import Header, sheet_of
-from bugkit.worksheet.model import Hints, Key, Line, Sheet
+from bugkit.worksheet.key import Key
+from bugkit.worksheet.model import (
+    Hints,
+    Line,
+    Sheet,
+)
 from bugkit.worksheet.words import Span, plain
 
 HEADER = Header("Deep Learning 2", "2027-03-01")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from bugkit.catalogue import Bug
-from bugkit.worksheet.model import Key
+from bugkit.worksheet.key import Key
 from bugkit.worksheet.words import plain
 
 

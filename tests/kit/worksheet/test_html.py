@@ -12,10 +12,9 @@ from bugkit.worksheet import html
 from bugkit.worksheet.answers import key_of
 from bugkit.worksheet.content import Header, one_line, sheet_of
 from bugkit.worksheet.html import GAP, laid_out
+from bugkit.worksheet.key import Key, KeySet
 from bugkit.worksheet.model import (
     Hints,
-    Key,
-    KeySet,
     Layout,
     Line,
     Listing,

@@ -14,7 +14,14 @@ import pytest
 from bugkit.catalogue import Bug
 from bugkit.worksheet import html
 from bugkit.worksheet.html import MARGIN, SIZES
-from bugkit.worksheet.model import Hints, Key, KeySet, Layout, Paper, Sheet, SheetSet
+from bugkit.worksheet.key import Key, KeySet
+from bugkit.worksheet.model import (
+    Hints,
+    Layout,
+    Paper,
+    Sheet,
+    SheetSet,
+)
 from bugkit.worksheet.words import prose
 from bugkit.worksheet.worked import worked_bugs, worked_sheet
 

@@ -4,7 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bugkit.worksheet import html
-from bugkit.worksheet.model import DiffLine, Key, KeySet, Layout, Reference
+from bugkit.worksheet.key import Key, KeySet, Reference
+from bugkit.worksheet.model import (
+    DiffLine,
+    Layout,
+)
 from bugkit.worksheet.words import paragraph, plain
 
 from .page import parsed, seen, with_class

@@ -17,8 +17,14 @@ from bugkit.worksheet import markdown
 from bugkit.worksheet.answers import key_of
 from bugkit.worksheet.codes import code_of
 from bugkit.worksheet.content import Header, one_line, sheet_of
+from bugkit.worksheet.key import Key, KeySet
 from bugkit.worksheet.markdown_text import code, escape, fence, inline
-from bugkit.worksheet.model import Hints, Key, KeySet, Layout, Sheet, SheetSet
+from bugkit.worksheet.model import (
+    Hints,
+    Layout,
+    Sheet,
+    SheetSet,
+)
 from bugkit.worksheet.words import Span, paragraph
 
 from .conftest import HEADER, HOSTILE
