@@ -14,6 +14,7 @@ from bugkit.catalogue import Bug, Source, Teach
 from bugkit.matrix import Matrix
 from bugkit.worksheet import markdown
 from bugkit.worksheet.answers import key_of
+from bugkit.worksheet.codes import code_of
 from bugkit.worksheet.content import Header, one_line, sheet_of
 from bugkit.worksheet.markdown_text import code, escape, fence, inline
 from bugkit.worksheet.model import Hints, Key, KeySet, Layout, Sheet, SheetSet
@@ -72,7 +73,8 @@ def check_texts(document: str, text: str) -> None:
     assert html <= OUR_HTML
     links = {t.attrs["href"] for t in tokens if t.type == "link_open"}
     assert links <= {"https://a.b/"}
-    assert not [t for t in tokens if t.type == "image"]
+    drawings = {t.attrs["src"] for t in tokens if t.type == "image"}
+    assert drawings <= {markdown.FIGURE.format(code=code_of("scores_not_scaled"))}
     assert one_line(text) in said(tokens)
 
 
