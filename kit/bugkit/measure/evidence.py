@@ -206,10 +206,13 @@ def deviations(recorded: Evidence, measured: Evidence) -> Iterator[str]:
     for name in () if timed else COMPARISONS:
         if said := difference(getattr(recorded, name), getattr(measured, name)):
             yield f"{name}: {said}"
-    # As far as both go: the last window may be cut short.
     points = list(zip(recorded.losses, measured.losses, strict=False))
-    whole = min(recorded.steps, measured.steps) // WINDOW
-    for i, (old, new) in enumerate(points[:whole] if timed else points, 1):
+    if timed:  # the last window of the shorter one may be cut short
+        points = points[: min(recorded.steps, measured.steps) // WINDOW]
+    elif len(recorded.losses) != len(measured.losses):
+        counts = len(recorded.losses), len(measured.losses)
+        yield f"losses: {counts[0]} points are recorded, {counts[1]} were measured"
+    for i, (old, new) in enumerate(points, 1):
         if not _alike("losses", old, new):
             yield f"losses, point {i}: {_shown(old)} is recorded, {_shown(new)} was measured"
             return  # the points after it follow from it
