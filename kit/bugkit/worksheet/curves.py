@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator
 
 from ..measure.evidence import Evidence, Outcome
-from ..measure.plot import CEILING, Curve
+from ..measure.plot import REACH, Curve
 from ..measure.script import Stage
 from ..measure.settings import STEPS, WINDOW
 from ..measure.story import WHEN
@@ -58,7 +58,7 @@ def _ends(theirs: Curve, ours: Curve) -> tuple[float, float]:
     known = [loss for loss in ours if loss is not None]
     every = [*known, *(loss for loss in theirs if loss is not None)]
     # To the next half: the axis ends in a number.
-    top = math.floor(2 * min(max(every), CEILING * max(known)) + 1) / 2
+    top = math.floor(2 * min(max(every), (1 + REACH) * max(known)) + 1) / 2
     return max(-top, min(0.0, math.floor(2 * min(every)) / 2)), top
 
 
