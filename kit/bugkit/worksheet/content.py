@@ -52,7 +52,7 @@ def sheet_of(bug: Bug, matrix: Matrix, header: Header, hints: Hints) -> Sheet:
         minutes=header.minutes_for(bug.difficulty),
         difficulty=bug.difficulty,
         duty=_duty(bug.file),
-        shapes=signatures(broken, excerpt),
+        shapes=signatures(broken, excerpt, *([listing] if listing else [])),
         symptom=prose(bug.teach.symptom),
         property=_property(bug, matrix),
         figure=figure_of(bug, code),

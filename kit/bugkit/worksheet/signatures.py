@@ -33,10 +33,10 @@ _SHAPE = r"(?:twice )?\[[^\]]*\](?:, (?:twice )?\[[^\]]*\])*(?:, \w[\w ]*)?"
 _ARROW = re.compile(rf"(?P<takes>{_SHAPE})?\s*->\s*(?P<gives>{_SHAPE}|[^.\n]+)")
 
 
-def signatures(source: str, shown: Listing) -> tuple[Signature, ...]:
-    """Rows for the functions of the file that stand in the listing and tell their shapes."""
+def signatures(source: str, *shown: Listing) -> tuple[Signature, ...]:
+    """Rows for the functions of the file that stand in the listings and tell their shapes."""
     lines = lines_of(source)
-    numbers = {line.number for line in shown.lines if line.text}
+    numbers = {line.number for listing in shown for line in listing.lines if line.text}
     functions = [
         node
         for node in ast.parse(source).body

@@ -68,22 +68,22 @@ def evidence() -> Evidence:
     return EVIDENCE
 
 
+def write_evidence(subject: Subject, setting: Setting, **changes: Any) -> Path:
+    """Of a subject: by default such as its sources of today would give."""
+    today = {
+        "subject": subject.id,
+        "setting": setting,
+        "digest": store.digest_of(subject, setting),
+    }
+    path = store.place_of(subject, setting)
+    path.write_text(to_json(replace(EVIDENCE, **{**today, **changes})), encoding="utf-8")
+    return path
+
+
 @pytest.fixture
 def record() -> Callable[..., Path]:
-    """Writes evidence for a subject: by default such as its sources of today would give."""
-
-    def record(subject: Subject, setting: Setting, **changes: Any) -> Path:
-        today = {
-            "subject": subject.id,
-            "setting": setting,
-            "digest": store.digest_of(subject, setting),
-        }
-        path = store.place_of(subject, setting)
-        text = to_json(replace(EVIDENCE, **{**today, **changes}))
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return record
+    """Writes evidence for a subject."""
+    return write_evidence
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 """Stored evidence: that of other sources is never taken for today's."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bugkit.catalogue import load_bug
-from bugkit.measure import script, store
+from bugkit.measure import store
 from bugkit.measure.settings import Setting
 from bugkit.measure.store import digest_of, is_current, mutant_of, place_of, recorded
 from bugkit.problems import Problem
@@ -64,9 +65,11 @@ def test_a_changed_script_makes_evidence_old(
     subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = digest_of(subject, PLAIN)
-    changed = tmp_path / "script.py"
-    changed.write_bytes(Path(script.__file__).read_bytes() + b"\n")
-    monkeypatch.setattr(script, "__file__", str(changed))
+    here = tmp_path / "measure"
+    shutil.copytree(store.HERE, here, ignore=shutil.ignore_patterns("*.json", "__pycache__"))
+    changed = here / "script.py"
+    changed.write_bytes(changed.read_bytes() + b"\n")
+    monkeypatch.setattr(store, "HERE", here)
     store._measuring.cache_clear()
     assert digest_of(subject, PLAIN) != before
     monkeypatch.undo()

@@ -16,16 +16,18 @@ import pytest
 
 from bugkit.catalogue import Bug, Teach, load_bug, load_catalogue
 from bugkit.measure import store
-from bugkit.measure.comparison import Maps, Pair
-from bugkit.measure.evidence import Evidence, Outcome, to_json
+from bugkit.measure.comparison import Pair
+from bugkit.measure.evidence import Evidence, Outcome
 from bugkit.measure.script import Stage
 from bugkit.measure.settings import Setting, setting_of
 from bugkit.measure.store import mutant_of, recorded
 from bugkit.problems import Problem
-from bugkit.subject import CORRECT_SUBJECT, Subject
+from bugkit.subject import CORRECT_SUBJECT
 from bugkit.worksheet import drawing
 from bugkit.worksheet.figures import Kind, figure_of, kind_of
 from bugkit.worksheet.model import Figure
+
+from ..measure.conftest import EVIDENCE, write_evidence
 
 CATALOGUE = load_catalogue()
 
@@ -35,37 +37,6 @@ EXAMPLES = {
     Kind.GAPS: "cached_mask_upper_left",
     Kind.CURVES: "loss_summed_over_positions",
 }
-
-EVIDENCE = Evidence(
-    subject="",
-    digest="",
-    setting=Setting.PLAIN,
-    outcome=Outcome.FINISHED,
-    stage=None,
-    message="",
-    first_loss=3.1,
-    steps=24,
-    losses=(2.5, 1.5, 0.75),
-    train_loss=0.5,
-    validation_loss=0.625,
-    sample="the cat.",
-    logits_difference=0.25,
-    cached_difference=0.25,
-    attention_difference=0.25,
-    gradient_difference=0.25,
-    attention=Maps(1, 0, ((1.0, 0.0), (0.25, 0.75)), ((1.0, 0.0), (0.5, 0.5))),
-    sampled=Pair((0.75, 0.25), (0.5, 0.5)),
-    by_position=Pair((0.0, 3.125), (0.0, 0.0)),
-)
-"""Of everything something."""
-
-
-def record(subject: Subject, **changes: Any) -> None:
-    """Write it as if it were of today's sources, in the plain setting."""
-    today = {"subject": subject.id, "digest": store.digest_of(subject, Setting.PLAIN)}
-    evidence = replace(EVIDENCE, **{**today, **changes})
-    store.place_of(subject, Setting.PLAIN).write_text(to_json(evidence), encoding="utf-8")
-
 
 needs_matplotlib = pytest.mark.skipif(
     importlib.util.find_spec("matplotlib") is None, reason="the extra worksheets is not installed"
@@ -229,14 +200,14 @@ def private(
 ) -> Callable[..., Bug]:
     """A bug of one's own, with evidence of today that is changed as told."""
     monkeypatch.setattr(store, "FOLDER", tmp_path)
-    record(CORRECT_SUBJECT)
+    write_evidence(CORRECT_SUBJECT, Setting.PLAIN)
 
     def private(measured: bool = True, **changes: Any) -> Bug:
         folder = make_bug("mine")
         (folder / "norm.py").write_text("x = 1\n", encoding="utf-8")
         bug = load_bug(folder)
         if measured:
-            record(mutant_of(bug), **changes)
+            write_evidence(mutant_of(bug), Setting.PLAIN, **changes)
         return bug
 
     return private
@@ -294,11 +265,10 @@ def test_whatever_became_of_a_run_it_is_drawn_without_its_message(
 @needs_matplotlib
 def test_what_lies_beyond_the_frame_is_marked_at_its_edge() -> None:
     ours = (2.5, 1.5, 0.5)
-    marked = {
-        theirs: drawing.draw_curves(theirs, ours, (-3.0, 3.0), "", "Q").count("<use ")
-        for theirs in ((2.5, 9.0, 0.5), (2.5, -9.0, 0.5), (2.5, 0.0, 0.5))
-    }
-    higher, lower, within = marked.values()
+    within, higher, lower = (
+        drawing.draw_curves((2.5, loss, 0.5), ours, (-3.0, 3.0), "", "Q").count("<use ")
+        for loss in (0.0, 9.0, -9.0)
+    )
     # A triangle in the frame, one in the legend, and the letters beside it.
     assert higher - within == 2 + len("higher")
     assert lower - within == 2 + len("lower")

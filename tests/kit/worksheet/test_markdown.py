@@ -74,8 +74,8 @@ def check_texts(document: str, text: str) -> None:
     assert html <= OUR_HTML
     links = {t.attrs["href"] for t in tokens if t.type == "link_open"}
     assert links <= {"https://a.b/"}
-    drawings = {t.attrs["src"] for t in tokens if t.type == "image"}
-    assert drawings <= {markdown.FIGURE.format(code=code_of("scores_not_scaled"))}
+    images = {str(t.attrs["src"]) for t in tokens if t.type == "image"}
+    assert images <= {markdown.FIGURE.format(code=code_of("scores_not_scaled"))}
     assert one_line(text) in said(tokens)
 
 

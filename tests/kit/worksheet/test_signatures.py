@@ -27,8 +27,8 @@ def row(source: str) -> Signature:
 def test_no_sheet_of_the_catalogue_has_an_empty_cell() -> None:
     for slug, bug in CATALOGUE.items():
         broken = read_text(bug.module)
-        excerpt, _ = excerpt_of(bug.file, broken, read_text(bug.original))
-        found = signatures(broken, excerpt)
+        excerpt, listing = excerpt_of(bug.file, broken, read_text(bug.original))
+        found = signatures(broken, excerpt, *([listing] if listing else []))
         assert 1 <= len(found) <= MAX_ROWS, slug
         for each in found:
             what = plain(each.what)
