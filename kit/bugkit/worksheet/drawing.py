@@ -146,8 +146,8 @@ def draw_gaps(gaps: Pair, pieces: Sequence[int], code: str) -> str:
 
 
 def draw_curves(theirs: Curve, ours: Curve, ends: tuple[float, float], note: str, code: str) -> str:
-    """Two curves of losses over the steps, the reference broad below the other. What is above the
-    upper of the ends is a triangle there; a value that is no number leaves its place empty."""
+    """Two curves of losses over the steps, the reference broad below the other. What lies
+    beyond the ends is a triangle there; a value that is no number leaves its place empty."""
     from matplotlib import rc_context
 
     with rc_context(settings()):
@@ -156,19 +156,19 @@ def draw_curves(theirs: Curve, ours: Curve, ends: tuple[float, float], note: str
         _curve(axes, ours, ends, BROAD, SQUARES, 4)
         _curve(axes, theirs, ends, DASHED, DOTS, 2)
         bottom, top = ends
-        above = [WINDOW * (i + 1) for i, y in enumerate(theirs) if y is not None and y > top]
-        axes.plot(above, [top] * len(above), **TRIANGLES)
+        beyond = []
+        for label, end, sign, marks in (("higher", top, 1, HIGHER), ("lower", bottom, -1, LOWER)):
+            points = enumerate(theirs, 1)
+            places = [WINDOW * i for i, y in points if y is not None and sign * (y - end) > 0]
+            axes.plot(places, [end] * len(places), **marks)
+            beyond += [_sample(label, {}, marks)] if places else []
         axes.text(STEPS, top - 0.03 * (top - bottom), note, ha="right", va="top", linespacing=1.3)
         axes.set_xlim(0, STEPS)
         axes.set_xticks(range(0, STEPS + 1, STEPS // 6))
         axes.set_ylim(bottom, top)
         axes.set_xlabel("step")
         axes.set_ylabel("loss")
-        _legend(
-            axes,
-            [_sample(THEIRS, DASHED, DOTS), _sample(OURS, BROAD, SQUARES)]
-            + ([_sample("higher", {}, TRIANGLES)] if above else []),
-        )
+        _legend(axes, [_sample(THEIRS, DASHED, DOTS), _sample(OURS, BROAD, SQUARES), *beyond])
         return to_svg(figure, code)
 
 
@@ -176,7 +176,8 @@ BROAD: Style = {"color": PALE, "linewidth": 2.6}
 DASHED: Style = {"color": DARK, "linewidth": 1.0, "dashes": (4, 1.5)}
 MARK: Style = {"linestyle": "", "markersize": 3.2, "clip_on": False, "zorder": 3}
 DOTS: Style = {**MARK, "marker": "o", "color": DARK}
-TRIANGLES: Style = {**DOTS, "marker": "^"}
+HIGHER: Style = {**DOTS, "marker": "^"}
+LOWER: Style = {**DOTS, "marker": "v"}
 SQUARES: Style = {
     **MARK,
     "marker": "s",

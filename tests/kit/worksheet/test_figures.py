@@ -262,6 +262,18 @@ def test_whatever_became_of_a_run_it_is_drawn_without_its_message(
     ElementTree.fromstring(figure.svg)
 
 
+@needs_matplotlib
+def test_what_lies_beyond_the_frame_is_marked_at_its_edge() -> None:
+    ours = (2.5, 1.5, 0.5)
+    within, higher, lower = (
+        drawing.draw_curves((2.5, loss, 0.5), ours, (-3.0, 3.0), "", "Q").count("<use ")
+        for loss in (0.0, 9.0, -9.0)
+    )
+    # A triangle in the frame, one in the legend, and the letters beside it.
+    assert higher - within == 2 + len("higher")
+    assert lower - within == 2 + len("lower")
+
+
 # --- the drawings ---
 
 SCRIPT = """
