@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bugkit.catalogue import load_bug
-from bugkit.measure import script, store
+from bugkit.measure import store
 from bugkit.measure.settings import Setting
 from bugkit.measure.store import digest_of, is_current, mutant_of, place_of, recorded
 from bugkit.problems import Problem
@@ -60,13 +60,15 @@ def test_evidence_of_another_subject_is_not_this_ones(
     assert not is_current(found, subject, PLAIN)
 
 
-def test_a_changed_script_makes_evidence_old(
-    subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("module", store.MEASURING)
+def test_a_change_of_what_measures_makes_evidence_old(
+    module: str, subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = digest_of(subject, PLAIN)
-    changed = tmp_path / "script.py"
-    changed.write_bytes(Path(script.__file__).read_bytes() + b"\n")
-    monkeypatch.setattr(script, "__file__", str(changed))
+    for name in store.MEASURING:
+        source = (store.HERE / f"{name}.py").read_bytes()
+        (tmp_path / f"{name}.py").write_bytes(source + b"\n" * (name == module))
+    monkeypatch.setattr(store, "HERE", tmp_path)
     store._measuring.cache_clear()
     assert digest_of(subject, PLAIN) != before
     monkeypatch.undo()
