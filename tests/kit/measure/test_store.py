@@ -1,6 +1,5 @@
 """Stored evidence: that of other sources is never taken for today's."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,15 +60,15 @@ def test_evidence_of_another_subject_is_not_this_ones(
     assert not is_current(found, subject, PLAIN)
 
 
-def test_a_changed_script_makes_evidence_old(
-    subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("module", store.MEASURING)
+def test_a_change_of_what_measures_makes_evidence_old(
+    module: str, subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = digest_of(subject, PLAIN)
-    here = tmp_path / "measure"
-    shutil.copytree(store.HERE, here, ignore=shutil.ignore_patterns("*.json", "__pycache__"))
-    changed = here / "script.py"
-    changed.write_bytes(changed.read_bytes() + b"\n")
-    monkeypatch.setattr(store, "HERE", here)
+    for name in store.MEASURING:
+        source = (store.HERE / f"{name}.py").read_bytes()
+        (tmp_path / f"{name}.py").write_bytes(source + b"\n" * (name == module))
+    monkeypatch.setattr(store, "HERE", tmp_path)
     store._measuring.cache_clear()
     assert digest_of(subject, PLAIN) != before
     monkeypatch.undo()
