@@ -24,12 +24,13 @@ _INVISIBLE = {"\u200b", "\u200c", "\u200d", "\u00ad", "\ufe0e", "\ufe0f"}
 
 
 def visible(text: str) -> str:
-    """Without what cannot be printed: controls, marks that reverse a line, private characters."""
+    """Without what cannot be printed: controls, breaks, marks that turn a line, private characters."""
     return "".join(c if _shown(c) else STAND_IN for c in text)
 
 
 def _shown(character: str) -> bool:
-    return character in _INVISIBLE or unicodedata.category(character)[0] not in "C"
+    category = unicodedata.category(character)
+    return character in _INVISIBLE or (category[0] != "C" and category not in ("Zl", "Zp"))
 
 
 @cache
