@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,17 @@ import pytest
 from bugkit.catalogue import Bug
 from bugkit.problems import MissingTool, Problem
 from bugkit.worksheet import fonts, pdf
-from bugkit.worksheet.excerpt import Listing
+from bugkit.worksheet.key import Key, KeySet
 from bugkit.worksheet.many import Job, render_all
-from bugkit.worksheet.model import Hints, Key, KeySet, Layout, Line, Paper, Sheet, SheetSet
+from bugkit.worksheet.model import (
+    Hints,
+    Layout,
+    Line,
+    Listing,
+    Paper,
+    Sheet,
+    SheetSet,
+)
 from bugkit.worksheet.words import paragraph, plain, prose
 from bugkit.worksheet.worked import worked_bugs, worked_sheet
 
@@ -114,17 +123,14 @@ def test_no_worked_example_runs_over(
             assert squeezed(plain(box)) in squeezed(back)
 
 
-@pytest.mark.parametrize("key", ["symptom", "predict", "hints"])
-def test_what_does_not_fit_is_no_crowded_page_but_a_problem(
-    key: str, sheet: Callable[[str], Sheet]
-) -> None:
+def test_what_does_not_fit_is_no_crowded_page_but_a_problem(sheet: Callable[[str], Sheet]) -> None:
     words = prose("Too many words for a page. " * 400)
-    challenge = replace(sheet(SLUGS[0]), **{key: (words,) if key == "hints" else words})
-    if key == "hints":
-        assert len(pages.printed(pdf.sheets(one(challenge), Layout()))) > 3
-    else:
+    challenge = sheet(SLUGS[0])
+    for crowded in (replace(challenge, symptom=words), replace(challenge, predict=words)):
         with pytest.raises(Problem, match=rf"{challenge.code}: the first page holds too much"):
-            pdf.sheets(one(challenge), Layout())
+            pdf.sheets(one(crowded), Layout())
+    hinted = replace(challenge, hints=(words,))  # hints are on pages of their own
+    assert len(pages.printed(pdf.sheets(one(hinted), Layout()))) > 3
 
 
 def test_a_line_of_code_that_is_too_long_is_a_problem(sheet: Callable[[str], Sheet]) -> None:
@@ -139,7 +145,7 @@ def test_code_is_never_torn_and_its_gaps_are_told(document: bytes, hunts: SheetS
     for line in lines:
         if line.text:
             assert squeezed(f"{line.number}{line.text}") in squeezed(text)
-    jumps = [b for a, b in zip(lines, lines[1:], strict=False) if b.number - a.number > 2]
+    jumps = [b for a, b in pairwise(lines) if b.number - a.number > 2]
     assert text.count("not shown") == len(jumps) > 0
 
 
@@ -349,4 +355,3 @@ def test_a_mistake_in_a_template_is_one_problem(
             pdf.sheets(hunts, Layout())
     finally:
         pdf._compiler.cache_clear()
-
