@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -14,11 +15,14 @@ needs_paper = pytest.mark.skipif(
     bool(ABSENT), reason="".join(f"needs {x}: pip install -e '.[{EXTRAS[x]}]' " for x in ABSENT)
 )
 
-try:
-    import pikepdf
-    import pypdfium2
-except ImportError:  # then the tests that need them are skipped
-    pikepdf = pypdfium2 = None
+
+def _library(name: str) -> Any:
+    """None where it is absent: then the tests that need it are skipped."""
+    return None if name in ABSENT else import_module(name)
+
+
+pikepdf = _library("pikepdf")
+pypdfium2 = _library("pypdfium2")
 
 SIZES = {"a4": (595, 842), "letter": (612, 792)}
 """Points."""
