@@ -306,6 +306,20 @@ def test_large_print_has_no_small_type_and_keeps_the_order(sheet: Callable[[str]
     assert not pages.outside(made)
 
 
+def test_a_worked_example_in_large_print_stays_within_its_pages(
+    catalogue: dict[str, Bug], sheet: Callable[[str], Sheet]
+) -> None:
+    for bug in worked_bugs(catalogue):
+        example = worked_sheet(drawn(sheet(bug.slug)), bug)
+        made = pdf.sheets(one(example), Layout(large_print=True, hints=Hints.NONE))
+        assert not pages.outside(made)
+        text = squeezed(" ".join(pages.printed(made)))
+        assert example.worked
+        for entry in example.worked.log:
+            assert squeezed(entry.probe) in text
+            assert squeezed(plain(entry.result)) in text
+
+
 def test_usual_print_is_not_too_small(document: bytes) -> None:
     assert min(pages.type_sizes(document)) >= 6.4
 
