@@ -50,8 +50,8 @@ def shares_figure(shares: Pair, code: str) -> Figure:
         f"temperature {OPTIONS['temperature']}, top-k {OPTIONS['top_k']}, top-p {OPTIONS['top_p']}"
     )
     return Figure(
-        title=f"Tokens in {DRAWS} draws from the same logits: {options}",
-        alt=f"Two bars for each of {len(tokens)} tokens: its share of {DRAWS} draws. "
+        title=f"Tokens in {DRAWS} draws from the same logits",
+        alt=f"Two bars for each of {len(tokens)} tokens: its share of {DRAWS} draws ({options}). "
         + (
             "The bars of this program and of the reference are equally high."
             if shares.observed == shares.expected
