@@ -24,7 +24,7 @@ _INVISIBLE = {"\u200b", "\u200c", "\u200d", "\u00ad", "\ufe0e", "\ufe0f"}
 
 
 def visible(text: str) -> str:
-    """Without what cannot be printed: controls, breaks, marks that turn a line, private characters."""
+    """Without what cannot be printed: controls, breaks, marks that turn a line, private signs."""
     return "".join(c if _shown(c) else STAND_IN for c in text)
 
 
@@ -155,6 +155,8 @@ def _system() -> tuple[tuple[str, str, int], ...]:
     found = {
         (font.family, font.path or "", font.index)
         for font in fonts
-        if font.style == "normal" and font.weight == 400 and "last resort" not in font.family.lower()
+        if font.style == "normal"
+        and font.weight == 400
+        and "last resort" not in font.family.lower()
     }
     return tuple(sorted(found))

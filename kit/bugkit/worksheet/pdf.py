@@ -31,7 +31,7 @@ LONG_WORD = 26
 
 _LONG_WORD = re.compile(rf"\S{{{LONG_WORD + 1},}}")
 _PART = re.compile(rf"[^_.,/(\[]{{1,{LONG_WORD}}}[_.,/(\[]*|[_.,/(\[]{{1,{LONG_WORD}}}")
-_PANIC = re.compile(r'^panicked with: (.*)$', re.DOTALL)
+_PANIC = re.compile(r"^panicked with: (.*)$", re.DOTALL)
 
 
 def sheets(set: SheetSet, layout: Layout) -> bytes:  # noqa: A002

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,8 @@ import pytest
 from bugkit.catalogue import Bug
 from bugkit.problems import MissingTool, Problem
 from bugkit.worksheet import fonts, pdf
-from bugkit.worksheet.excerpt import Listing
 from bugkit.worksheet.many import Job, render_all
-from bugkit.worksheet.model import Hints, Key, KeySet, Layout, Line, Paper, Sheet, SheetSet
+from bugkit.worksheet.model import Hints, Key, KeySet, Layout, Line, Listing, Paper, Sheet, SheetSet
 from bugkit.worksheet.words import paragraph, plain, prose
 from bugkit.worksheet.worked import worked_bugs, worked_sheet
 
@@ -114,17 +114,41 @@ def test_no_worked_example_runs_over(
             assert squeezed(plain(box)) in squeezed(back)
 
 
-@pytest.mark.parametrize("key", ["symptom", "predict", "hints"])
 def test_what_does_not_fit_is_no_crowded_page_but_a_problem(
-    key: str, sheet: Callable[[str], Sheet]
+    sheet: Callable[[str], Sheet],
 ) -> None:
-    words = prose("Too many words for a page. " * 400)
-    challenge = replace(sheet(SLUGS[0]), **{key: (words,) if key == "hints" else words})
-    if key == "hints":
-        assert len(pages.printed(pdf.sheets(one(challenge), Layout()))) > 3
-    else:
-        with pytest.raises(Problem, match=rf"{challenge.code}: the first page holds too much"):
+    words = prose("\n\n".join(["Too many words for a page."] * 100))
+    usual = sheet(SLUGS[0])
+    for challenge in (replace(usual, symptom=words), replace(usual, predict=words)):
+        with pytest.raises(Problem, match=rf"{usual.code}: the first page holds too much"):
             pdf.sheets(one(challenge), Layout())
+        assert complete(pdf.sheets(one(challenge), Layout(large_print=True)), 100)
+
+
+def complete(made: bytes, count: int) -> bool:
+    """Whether the sentence is on the pages so many times, and nothing beside them."""
+    text = " ".join(pages.printed(made))
+    return text.count("Too many words for a page.") == count and not pages.outside(made)
+
+
+def test_a_worked_example_that_does_not_fit_is_a_problem(
+    catalogue: dict[str, Bug], sheet: Callable[[str], Sheet]
+) -> None:
+    bug = worked_bugs(catalogue)[0]
+    example = worked_sheet(sheet(bug.slug), bug)
+    assert example.worked
+    long = replace(example.worked, explain=prose("Too many words for a page. " * 100))
+    with pytest.raises(Problem, match=rf"{example.code}: the second page holds too much"):
+        pdf.sheets(one(replace(example, worked=long)), Layout())
+
+
+@pytest.mark.parametrize("hints", [Hints.STRIP, Hints.INLINE])
+def test_a_hint_longer_than_a_page_is_cut_nowhere(
+    hints: Hints, sheet: Callable[[str], Sheet]
+) -> None:
+    words = prose("\n\n".join(["Too many words for a page."] * 100))
+    long = replace(sheet(SLUGS[0]), hints=(words, words))
+    assert complete(pdf.sheets(one(long), Layout(hints=hints)), 200)
 
 
 def test_a_line_of_code_that_is_too_long_is_a_problem(sheet: Callable[[str], Sheet]) -> None:
@@ -139,7 +163,7 @@ def test_code_is_never_torn_and_its_gaps_are_told(document: bytes, hunts: SheetS
     for line in lines:
         if line.text:
             assert squeezed(f"{line.number}{line.text}") in squeezed(text)
-    jumps = [b for a, b in zip(lines, lines[1:], strict=False) if b.number - a.number > 2]
+    jumps = [b for a, b in pairwise(lines) if b.number - a.number > 2]
     assert text.count("not shown") == len(jumps) > 0
 
 
@@ -349,4 +373,3 @@ def test_a_mistake_in_a_template_is_one_problem(
             pdf.sheets(hunts, Layout())
     finally:
         pdf._compiler.cache_clear()
-
