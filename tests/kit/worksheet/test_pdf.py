@@ -14,7 +14,7 @@ import pytest
 
 from bugkit.catalogue import Bug
 from bugkit.problems import MissingTool, Problem
-from bugkit.worksheet import fonts, pdf
+from bugkit.worksheet import pdf
 from bugkit.worksheet.many import Job, render_all
 from bugkit.worksheet.model import Hints, Key, KeySet, Layout, Line, Listing, Paper, Sheet, SheetSet
 from bugkit.worksheet.words import paragraph, plain, prose
@@ -189,35 +189,6 @@ def test_no_text_is_markup(name: str, sheet: Callable[[str], Sheet]) -> None:
     if words.isascii() and words.isprintable():
         shown = squeezed(plain(paragraph(words)))
         assert squeezed(front).count(shown[:40]) >= 2  # in the symptom and the header
-
-
-def test_what_no_font_has_is_a_square(
-    sheet: Callable[[str], Sheet], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fonts, "dejavu", lambda: None)
-    monkeypatch.setattr(fonts, "_system", lambda: ())
-    challenge = replace(sheet(SLUGS[0]), course="深い Ελλ שלום \ue000 \U0010ffff")
-    front = pages.printed(pdf.sheets(one(challenge), Layout()))[0]
-    assert "□□ Ελλ □□□□" in front
-
-
-def test_dejavu_fills_in_where_matplotlib_is(sheet: Callable[[str], Sheet]) -> None:
-    if fonts.dejavu() is None:
-        pytest.skip("needs matplotlib: pip install -e '.[worksheets]'")
-    made = pdf.sheets(one(replace(sheet(SLUGS[0]), course="שלום")), Layout())
-    assert pages.fonts(pages.opened(made))["DejaVuSans"]
-
-
-def test_the_parser_of_fonts_agrees_with_the_fonts_themselves() -> None:
-    tool = pytest.importorskip("fontTools.ttLib", reason="fontTools comes with matplotlib")
-    for path in sorted(fonts.FONTS.glob("*.otf")):
-        assert fonts.coverage(path) == set(tool.TTFont(path).getBestCmap())
-
-
-def test_a_broken_font_covers_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "font.ttf"
-    path.write_bytes((fonts.FONTS / "SourceSans3-Regular.otf").read_bytes()[:600])
-    assert fonts.coverage(path) == fonts.coverage(tmp_path / "absent.ttf") == frozenset()
 
 
 def test_bytes_do_not_differ_from_run_to_run(hunts: SheetSet, tmp_path: Path) -> None:
