@@ -1,5 +1,6 @@
 """The one Jinja2 environment."""
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -26,3 +27,12 @@ def _environment() -> "jinja2.Environment":
 def render(template: str, **values: object) -> str:
     """The template of this name, filled in."""
     return _environment().get_template(template).render(**values)
+
+
+_FORBIDDEN = re.compile("[^\n\r\t\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]")
+
+
+def printable(page: str) -> str:
+    """The HTML page, with a mark for each character that a page cannot hold, whatever a file
+    says."""
+    return _FORBIDDEN.sub("\ufffd", page)

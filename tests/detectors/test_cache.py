@@ -6,11 +6,14 @@ A cache is whatever the implementation makes of it: it is only handed on.
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from . import cases
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
+
+pytestmark = pytest.mark.level(3)
 
 PIECES = (3, 2, 2)
 """A text in pieces: several tokens at first, and several after tokens that are kept."""

@@ -3,11 +3,14 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from . import cases
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
+
+pytestmark = pytest.mark.level(2)
 
 TEXT = np.random.default_rng(cases.SEED).permutation(50)
 """Every token once, so that a token tells its place."""

@@ -17,6 +17,8 @@ from . import cases
 if TYPE_CHECKING:
     from bugkit.contract import GPT
 
+pytestmark = pytest.mark.level(2)
+
 SMALL = {"vocab_size": 7, "d_model": 6, "n_layers": 1, "n_heads": 3, "max_seq_len": 5}
 T = 4
 TOKEN_IDS = np.array([[3, 1, 3, 0], [5, 3, 1, 5]])

@@ -3,11 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from . import cases
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
+
+pytestmark = pytest.mark.level(4)
 
 GROUPED: dict[str, Any] = {"d_model": 24, "n_heads": 6, "n_kv_heads": 2, "n_layers": 1}
 H, K, D = 6, 2, 4

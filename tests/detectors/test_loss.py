@@ -3,11 +3,14 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from . import cases
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
+
+pytestmark = pytest.mark.level(2)
 
 B, T, V = 3, 4, 7
 """Rows, positions and words: all different, so that no axis passes for another."""

@@ -10,6 +10,8 @@ from . import cases
 if TYPE_CHECKING:
     from bugkit.contract import GPT
 
+pytestmark = pytest.mark.level(2)
+
 RATE = 0.01
 ALIKE = 1e-3
 """How far equal steps may lie apart, relative to their size: eps is small, not zero."""

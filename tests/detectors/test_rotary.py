@@ -3,11 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from . import cases
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
+
+pytestmark = pytest.mark.level(4)
 
 ROTARY: dict[str, Any] = {**cases.MODERN, "n_kv_heads": None, "n_layers": 1}
 """One layer, so that only the rotation can tell one order of tokens from another."""

@@ -7,11 +7,14 @@ call; what can be known of them is how often each token comes and which never do
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 
 from . import cases
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
+
+pytestmark = pytest.mark.level(3)
 
 PROBS = np.array([0.05, 0.3, 0.1, 0.02, 0.35, 0.18])
 """At temperature 1. The likeliest are 4, 1, 5, 2, 0, 3: neither sorted nor sorted the other way,

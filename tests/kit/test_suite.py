@@ -1,16 +1,19 @@
 """Collecting detectors: real pytest items, stable keys, and digests that know what changed."""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from bugkit.catalogue import load_catalogue
+from bugkit.contract import NAMES_BY_LEVEL
 from bugkit.engine import run
 from bugkit.matrix import Detector, broken_promises
 from bugkit.options import Options
 from bugkit.places import DETECTORS
 from bugkit.problems import Problem
+from bugkit.standalone import standalone
 from bugkit.subject import CORRECT_SUBJECT, subject_of
 from bugkit.suite import Suite, with_suite
 
@@ -101,7 +104,22 @@ def test_every_detector_has_a_label_and_a_reason() -> None:
     for detector in collect().values():
         assert 10 < len(detector.label) < 90
         assert detector.story
-        assert detector.level == 1
+
+
+HIGHER = {"test_generation_is_without_dropout", "test_validation_text_is_not_trained_on"}
+"""One test each of a family that else does with less."""
+
+
+def test_no_detector_needs_more_than_its_level_says() -> None:
+    levels = {name: level for level, names in NAMES_BY_LEVEL.items() for name in names}
+    low = {
+        d.id
+        for d in collect().values()
+        if not d.backstop
+        for name in re.findall(r"\bgpt\.(\w+)", standalone([d.id]))
+        if levels.get(name, 1) > d.level
+    }
+    assert low == HIGHER
 
 
 def test_the_settings_of_the_user_do_not_matter(
@@ -114,6 +132,7 @@ def test_the_settings_of_the_user_do_not_matter(
     assert collect() == expected
 
 
+@pytest.mark.usefixtures("plain_assertions")
 def test_no_verdict_is_luck_of_the_seed(suite: Path) -> None:
     """The numbers of the parameters are arbitrary; only the record belongs to one seed."""
     change(suite / "cases.py", "SEED = 1", "SEED = 2")

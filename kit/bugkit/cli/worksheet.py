@@ -128,4 +128,5 @@ def worksheet(
             progress.clear()
             click.echo(shown(document.path(order.form)))
             for number, bug in enumerate(() if document.is_key else document.bugs, 1):
-                click.echo(f"  {number:>3}  {code_of(bug.slug)}  {bug.slug}")
+                example = "  (worked example)" if bug == order.example else ""
+                click.echo(f"  {number:>3}  {code_of(bug.slug)}  {bug.slug}{example}")

@@ -1,16 +1,12 @@
 """One self-contained HTML file: a grid to look at, filter and print."""
 
-import re
 from itertools import groupby
 
 from ..matrix import Matrix, Outcome
-from ..render import render
+from ..render import printable, render
 from ..subject import Kind
 from .summary import summarise
 from .symbols import SYMBOLS, WORDS
-
-_FORBIDDEN = re.compile("[^\n\r\t\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]")
-"""Characters that a page cannot hold, whatever a file says."""
 
 
 def as_html(matrix: Matrix) -> str:
@@ -35,4 +31,4 @@ def as_html(matrix: Matrix) -> str:
             for d in matrix.detectors
         },
     )
-    return _FORBIDDEN.sub("\ufffd", page)
+    return printable(page)

@@ -15,7 +15,7 @@ ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 6
 """Among a thousand bugs, two share a code with a probability below one in two thousand."""
 
-_READ_AS = str.maketrans("OIL", "011")
+_READ_AS = str.maketrans("OIL", "011", "-")
 
 
 def code_of(slug: str) -> str:
@@ -30,7 +30,7 @@ def code_of(slug: str) -> str:
 
 def with_code(text: str, catalogue: Mapping[str, Bug]) -> Bug | None:
     """The bug whose sheet has this code, as a person may have copied it."""
-    wanted = text.strip().upper().translate(_READ_AS)
+    wanted = "".join(text.split()).upper().translate(_READ_AS)
     return next((bug for bug in catalogue.values() if code_of(bug.slug) == wanted), None)
 
 

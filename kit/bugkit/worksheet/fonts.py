@@ -24,7 +24,7 @@ _INVISIBLE = {"\u200b", "\u200c", "\u200d", "\u00ad", "\ufe0e", "\ufe0f"}
 
 
 def visible(text: str) -> str:
-    """Without what cannot be printed: controls, breaks, marks that turn a line, private signs."""
+    """Without what cannot be printed: controls, breaks, marks that turn a line, private use."""
     return "".join(c if _shown(c) else STAND_IN for c in text)
 
 

@@ -8,7 +8,12 @@ from enum import StrEnum
 from importlib.util import find_spec
 
 from ..problems import MissingTool
-from .model import KeySet, Layout, Marking, Program, SheetSet
+from .key import KeySet, Marking
+from .model import (
+    Layout,
+    Program,
+    SheetSet,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,11 @@ from .answers import key_of
 from .codes import code_of, shared
 from .content import Header, sheet_of
 from .forms import Answers, Form, Material
-from .model import KeySet, Layout, SheetSet
+from .key import KeySet
+from .model import (
+    Layout,
+    SheetSet,
+)
 from .program import marking_of, program_of
 from .worked import worked_bugs, worked_sheet
 

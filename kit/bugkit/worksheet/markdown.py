@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from ..render import render
+from .key import Key, KeySet
 from .markdown_text import blocks, code, escape, fence, inline
 from .model import (
     CONFIDENCES,
@@ -12,8 +13,6 @@ from .model import (
     MAX_POINTS,
     DiffLine,
     Hints,
-    Key,
-    KeySet,
     Layout,
     Listing,
     Sheet,
@@ -107,6 +106,11 @@ def _diff(lines: Iterable[DiffLine]) -> str:
     return "\n".join(f"{line.sign}{line.number:>4}  {line.text}".rstrip() for line in lines)
 
 
+def _probe(text: str) -> str:
+    """Lines of code in one cell of a table."""
+    return "<br>".join(code(line) for line in text.strip().splitlines())
+
+
 def _tidy(text: str) -> str:
     """No more than one empty line at a time outside of code, and one end of line at the end."""
     parts = re.split(r"(?ms)(^(`{3,})[^\n]*\n.*?^\2$)", text)
@@ -127,4 +131,5 @@ _words: dict[str, Callable[..., str]] = {
     "fence": fence,
     "inline": inline,
     "listing": _listing,
+    "probe": _probe,
 }

@@ -1,43 +1,31 @@
 """Sheets as Jupyter notebooks: the students', and the version that nbgrader makes them from."""
 
-import base64
+import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..files import read_text
 from ..places import TEMPLATES
 from ..problems import Problem
-from ..render import render
 from .cells import Cell, Role, notebook, quoted
-from .markdown_text import blocks, code, escape, fence, inline
+from .key import Key, KeySet, Marking
 from .model import (
-    CONFIDENCES,
-    HYPOTHESES,
-    LOG_ROWS,
     MAX_POINTS,
-    DiffLine,
     Hints,
-    Key,
-    KeySet,
     Layout,
-    Listing,
-    Marking,
     Program,
     Sheet,
     SheetSet,
 )
-from .repair import repair_of
-from .words import Paragraph, Prose, plain
+from .notebook_text import block, drawing, fix_source, paragraphs, region, spans
+from .words import Prose, plain
 
 TEXT_STUB = "*Double-click here to write.*"
 CODE_STUB = "# Write here."
 """What stands in place of an answer. nbgrader writes its own unless it is told to take these:
 ClearSolutions.text_stub and ClearSolutions.code_stub."""
-
-FAR = 4
-"""Lines between two definitions that are not shown, from which on they are told apart."""
 
 TOOLS = "bughunt"
 """Module that the notebook writes for itself."""
@@ -70,6 +58,11 @@ def keys(
     )
 
 
+def tools() -> str:
+    """The source of what every notebook brings to run, check and repair programs."""
+    return read_text(TEMPLATES / "worksheet" / "notebook" / f"{TOOLS}.py")
+
+
 def _document(
     collection: SheetSet,
     programs: Iterable[Program],
@@ -79,15 +72,14 @@ def _document(
     program = {p.code: p for p in programs}
     cells: list[Cell] = []
     if len(collection.sheets) > 1:
-        contents = _text("contents", title=collection.title, sheets=collection.sheets)
+        contents = block("contents", title=collection.title, sheets=collection.sheets)
         cells.append(Cell("contents", contents))
-    source = read_text(TEMPLATES / "worksheet" / "notebook" / f"{TOOLS}.py")
-    tools = Cell("tools", f"%%writefile {TOOLS}.py\n{source}", is_code=True, folded=True)
+    write = Cell("tools", f"%%writefile {TOOLS}.py\n{tools()}", is_code=True, folded=True)
     for number, sheet in enumerate(collection.sheets):
         if sheet.code not in program:
             raise Problem(f"sheet {sheet.code}: has no program to put into a notebook")
         own = list(_Page(sheet, program[sheet.code], layout, answers.get(sheet.code)).cells())
-        cells += [*own[:3], tools, *own[3:]] if number == 0 else own
+        cells += [*own[:3], write, *own[3:]] if number == 0 else own
     return notebook(cells, released=not answers)
 
 
@@ -125,10 +117,10 @@ class _Page:
         yield self._code("files", write, folded=True)
         check = f"%%writefile check_{self.sheet.code}.py\n{self.program.check}"
         yield self._code("properties", check, folded=True)
-        yield self._read("symptom", drawing=_drawing(self.sheet.figure.svg))
+        yield self._read("symptom", drawing=drawing(self.sheet.figure.svg))
         if with_hints:
             yield self._read("hints")
-        yield self._read("program", spans=_spans(self.sheet.excerpt, self.sheet.listing))
+        yield self._read("program", spans=spans(self.sheet.excerpt, self.sheet.listing))
         path = f"{self.package}/{self.program.file}"
         yield self._code("source", f"%%writefile {path}\n{self.program.source}")
 
@@ -154,22 +146,25 @@ class _Page:
         yield self._code("repair", f"{self.hunt}.repair(fix)", may_raise=True)
         yield self._test("again", f"{self.hunt}.check_repaired()\n{self._hidden()}")
         yield self._read("regression")
-        if self.sheet.worked:
-            yield Cell(self._id("mine"), fence(self.sheet.worked.regression_test, "python"))
-            yield Cell(self._id("why"), blocks(self.sheet.worked.regression_reason))
-            return
-        yield self._regression()
+        worked = self.sheet.worked
+        if worked:
+            yield self._code("mine", f"import numpy as np\n\n\n{worked.regression_test}")
+            yield Cell(self._id("why"), paragraphs(worked.regression_reason))
+            test = _name_of(worked.regression_test)
+        else:
+            yield self._regression()
+            test = "test_mine"
         judge = "judge_alone" if self.sheet.property.holds else "judge"
-        yield self._test("judged", f"{self.hunt}.{judge}(test_mine)")
+        yield self._test("judged", f"{self.hunt}.{judge}({test})")
 
     def _fix(self) -> Cell:
         if self.sheet.worked:
-            return self._code("fixed", _fix_source(self.sheet.worked.fix, self.program.source))
+            return self._code("fixed", fix_source(self.sheet.worked.fix, self.program.source))
         answer = CODE_STUB
         if self.answers:
             key = self.answers.key
-            fix = "fix = {}" if key.innocent else _fix_source(key.fix, self.program.source)
-            answer = _region(f"{self._rubric_comment('Fix')}{fix}")
+            fix = "fix = {}" if key.innocent else fix_source(key.fix, self.program.source)
+            answer = region(f"{self._rubric_comment('Fix')}{fix}")
         source = f"fix = {{}}\n{answer}"
         return Cell(self._id("fixed"), source, is_code=True, role=Role.ANSWER, may_raise=True)
 
@@ -181,7 +176,7 @@ class _Page:
                 "# What the sheet says, so that this version passes.\n"
                 f"for test in {self.hunt}.tests:\n    test(gpt)"
             )
-            answer = _region(self._rubric_comment("Regression test") + known)
+            answer = region(self._rubric_comment("Regression test") + known)
         source = head + re.sub(r"(?m)^", "    ", answer)
         return Cell(self._id("mine"), source, is_code=True, role=Role.ANSWER, may_raise=True)
 
@@ -210,15 +205,15 @@ class _Page:
         worked = self.sheet.worked
         if worked:
             words: Prose = getattr(worked, name) if name not in ("hypotheses", "log") else ()
-            return self._read(name, answer=blocks(words))
+            return self._read(name, answer=paragraphs(words))
         answer = TEXT_STUB
         if self.answers:
-            texts = [_text("rubric", row=self._criterion(box))]
+            texts = [block("rubric", row=self._criterion(box))]
             if name == "diagnosis":
-                texts.append(_text("solution", key=self.answers.key))
+                texts.append(block("solution", key=self.answers.key))
             elif name == "explain":
-                texts.append(blocks(self.answers.key.explanation))
-            answer = _region("\n".join(texts))
+                texts.append(paragraphs(self.answers.key.explanation))
+            answer = region("\n".join(texts))
         source = self._text(name, answer=answer)
         return Cell(self._id(name), source, role=Role.BOX, points=MAX_POINTS)
 
@@ -249,78 +244,9 @@ class _Page:
         return f"{self.sheet.code}-{name}"
 
     def _text(self, name: str, **values: object) -> str:
-        return _text(name, sheet=self.sheet, **values)
+        return block(name, sheet=self.sheet, **values)
 
 
-def _region(text: str) -> str:
-    return f"### BEGIN SOLUTION\n{text.strip()}\n### END SOLUTION"
-
-
-def _fix_source(fix: Sequence[DiffLine], source: str) -> str:
-    """The repair as the notebook takes it."""
-    lines = []
-    for number, new in repair_of(fix, source).items():
-        if new is None:
-            lines.append(f"    {number}: None,\n")
-        elif len(new) == 1:
-            lines.append(f"    {number}: {json.dumps(new[0], ensure_ascii=False)},\n")
-        else:
-            parts = "".join(f"        {json.dumps(n, ensure_ascii=False)},\n" for n in new)
-            lines.append(f"    {number}: [\n{parts}    ],\n")
-    return f"fix = {{\n{''.join(lines)}}}"
-
-
-def _drawing(svg: str) -> str:
-    """In the text itself: JupyterLab shows no attachments of this kind."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" if svg else ""
-
-
-def _spans(*listings: Listing | None) -> str:
-    """The lines that a sheet on paper shows, such as 3 to 9 and 20 to 31."""
-    numbers = sorted({x.number for listing in listings if listing for x in listing.lines if x.text})
-    spans = [[numbers[0], numbers[0]]]
-    for number in numbers[1:]:
-        if number > spans[-1][1] + FAR:
-            spans.append([number, number])
-        spans[-1][1] = number
-    return " and ".join(f"{first} to {last}" for first, last in spans)
-
-
-def _text(template: str, **values: object) -> str:
-    text = render(
-        f"worksheet/notebook/{template}.md",
-        blocks=lambda words: _without_formulas(blocks(words)),
-        code=code,
-        confidence=_confidence,
-        diff=_diff,
-        escape=lambda text: _without_formulas(escape(text)),
-        fence=fence,
-        inline=_inline,
-        hypotheses=HYPOTHESES,
-        log_rows=LOG_ROWS,
-        **values,
-    )
-    return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
-
-
-def _inline(words: Paragraph) -> str:
-    return _without_formulas(inline(words))
-
-
-_FORMULA = re.compile(
-    r"\\.|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)|(?P<marks>(?:&#36;|&#92;)+)", re.S
-)
-"""The marks of formulas, outside of code spans and of what is escaped."""
-
-
-def _without_formulas(text: str) -> str:
-    """Jupyter looks for formulas in what a reader sees, wherever that is no code."""
-    return _FORMULA.sub(lambda m: f"<code>{m[0]}</code>" if m["marks"] else m[0], text)
-
-
-def _confidence(filled: int | None) -> str:
-    return " &nbsp; ".join(f"{'☒' if filled == c else '☐'} {c} %" for c in CONFIDENCES)
-
-
-def _diff(lines: Iterable[DiffLine]) -> str:
-    return "\n".join(f"{line.sign}{line.number:>4}  {line.text}".rstrip() for line in lines)
+def _name_of(test: str) -> str:
+    """Of the function that this source defines."""
+    return next(node.name for node in ast.parse(test).body if isinstance(node, ast.FunctionDef))

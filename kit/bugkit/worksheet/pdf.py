@@ -14,7 +14,14 @@ from ..problems import MissingTool, Problem
 from . import model
 from .content import one_line
 from .fonts import FONTS, Fallback, fallback_for, visible
-from .model import DiffLine, KeySet, Layout, Line, Paper, Reference, SheetSet
+from .key import KeySet, Reference
+from .model import (
+    DiffLine,
+    Layout,
+    Line,
+    Paper,
+    SheetSet,
+)
 from .words import Span
 
 if TYPE_CHECKING:

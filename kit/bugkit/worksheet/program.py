@@ -9,7 +9,10 @@ from ..standalone import standalone
 from ..subject import subject_of
 from .codes import code_of
 from .content import first_failure
-from .model import Marking, Program
+from .key import Marking
+from .model import (
+    Program,
+)
 
 CHECKED = 6
 """Properties that are run for an innocent, of which every one holds."""

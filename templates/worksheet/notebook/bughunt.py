@@ -57,7 +57,7 @@ class Hunt:
         shutil.copytree(self.folder, self.fixed)
         Path(self.fixed, self.file).write_text(after, encoding="utf-8")
         lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm="")
-        print("\n".join(list(lines)[2:]) or "Nothing is changed.")
+        print("\n".join(list(lines)[2:]) or "The fix changes nothing.")
         try:
             self.repaired = load(self.fixed)
         except Exception as error:

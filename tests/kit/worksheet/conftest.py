@@ -13,7 +13,12 @@ from bugkit.options import Options
 from bugkit.subject import subject_of
 from bugkit.worksheet.answers import key_of
 from bugkit.worksheet.content import Header, sheet_of
-from bugkit.worksheet.model import Hints, Key, Line, Sheet
+from bugkit.worksheet.key import Key
+from bugkit.worksheet.model import (
+    Hints,
+    Line,
+    Sheet,
+)
 from bugkit.worksheet.words import Span, plain
 
 HEADER = Header("Deep Learning 2", "2027-03-01")
@@ -67,7 +72,7 @@ def secrets(sheet: Callable[[str], Sheet], key: Callable[[str], Key]) -> Callabl
         program = "\n".join(line.text for listing in listings(challenge) for line in listing)
         hidden = {answers.slug, answers.title}
         for words in (answers.explanation, answers.misconception):
-            hidden |= {s for s in re.split(r"(?<=[.?!])\s+", plain(words).replace("\n", " "))}
+            hidden |= set(re.split(r"(?<=[.?!])\s+", plain(words).replace("\n", " ")))
         fixed = {line.text.strip() for line in answers.fix if line.sign == "+"}
         hidden |= {line for line in fixed if line not in program}
         for group in (answers.accepted, answers.wrong, answers.prompts):

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,6 +14,15 @@ ABSENT = [library for library in EXTRAS if find_spec(library) is None]
 needs_paper = pytest.mark.skipif(
     bool(ABSENT), reason="".join(f"needs {x}: pip install -e '.[{EXTRAS[x]}]' " for x in ABSENT)
 )
+
+
+def _library(name: str) -> Any:
+    """None where it is absent: then the tests that need it are skipped."""
+    return None if name in ABSENT else import_module(name)
+
+
+pikepdf = _library("pikepdf")
+pypdfium2 = _library("pypdfium2")
 
 SIZES = {"a4": (595, 842), "letter": (612, 792)}
 """Points."""
@@ -28,23 +38,17 @@ SVG = (
 
 def opened(data: bytes) -> Any:
     """The document as a tree of objects."""
-    import pikepdf  # here and below: the extra may be absent
-
     return pikepdf.open(io.BytesIO(data))
 
 
 def printed(data: bytes) -> list[str]:
     """The text of each page, with single spaces."""
-    import pypdfium2
-
     document = pypdfium2.PdfDocument(data)
     return [" ".join(page.get_textpage().get_text_range().split()) for page in document]
 
 
 def outside(data: bytes) -> list[str]:
     """Text and lines that stand in the margins; the foot of a page may stand in the lower one."""
-    import pypdfium2
-
     found = []
     for number, page in enumerate(pypdfium2.PdfDocument(data), 1):
         width, height = page.get_size()
@@ -58,8 +62,6 @@ def outside(data: bytes) -> list[str]:
 
 def type_sizes(data: bytes) -> list[float]:
     """In points, of every character."""
-    import pypdfium2
-
     sizes = []
     for page in pypdfium2.PdfDocument(data):
         text = page.get_textpage()
@@ -75,8 +77,6 @@ def structure(pdf: Any) -> Iterator[Any]:
 
 
 def _below(node: Any) -> Iterator[Any]:
-    import pikepdf
-
     kids = node.get("/K", [])
     for kid in kids if isinstance(kids, pikepdf.Array) else [kids]:
         if isinstance(kid, pikepdf.Dictionary) and "/S" in kid:
@@ -86,8 +86,6 @@ def _below(node: Any) -> Iterator[Any]:
 
 def fonts(pdf: Any) -> dict[str, bool]:
     """Name of each font, and whether it is in the file."""
-    import pikepdf
-
     found = {}
     for item in pdf.objects:
         if isinstance(item, pikepdf.Dictionary) and item.get("/Type") == "/FontDescriptor":

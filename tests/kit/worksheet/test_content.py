@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 from bugkit.catalogue import Bug
-from bugkit.worksheet.model import MAX_EXCERPT, Key, Sheet
-from bugkit.worksheet.words import plain
+from bugkit.worksheet.key import Key
+from bugkit.worksheet.model import (
+    Sheet,
+)
 
 from .conftest import texts
 

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from bugkit.worksheet import markdown
-from bugkit.worksheet.model import Key, KeySet, Layout, Sheet, SheetSet
+from bugkit.worksheet.key import Key, KeySet
+from bugkit.worksheet.model import (
+    Layout,
+    Sheet,
+    SheetSet,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 DOCUMENTS = {

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -137,6 +136,45 @@ def test_the_same_order_gives_the_same_bytes(run: Callable[..., Result], tmp_pat
             assert (tmp_path / one / name).read_bytes() == (tmp_path / two / name).read_bytes()
 
 
-def test_a_private_bug_makes_a_sheet(
-    run: Callable[..., Result], tmp_path: Path, make_bug: Callable[..., Any]
-) -> None: ...
+def test_a_bug_that_was_never_measured_says_what_to_do(
+    run: Callable[..., Result], tmp_path: Path, make_bug: Callable[..., Path]
+) -> None:
+    make_bug("mine", {"expect.killed_by": None})
+    catalogue = ("--catalogue", str(tmp_path / "bugs"))
+    assert CliRunner().invoke(cli, ["build", "mine", *catalogue]).exit_code == 0
+    before = files(tmp_path)
+    result = run("mine", *catalogue, *MARKDOWN)
+    assert refused(result, "mine", "evidence is missing", "bugkit measure mine --catalogue")
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(("form", "library"), [("pdf", "typst"), ("ipynb", "nbformat")])
+def test_a_missing_library_is_named_with_its_extra(
+    run: Callable[..., Result],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    form: str,
+    library: str,
+) -> None:
+    def find_spec(name: str) -> None:
+        assert name == library
+
+    monkeypatch.setattr("bugkit.worksheet.forms.find_spec", find_spec)
+    assert refused(run(SLUGS[0], "--format", form), "pip install", "worksheets")
+    assert not files(tmp_path)
+
+
+def test_a_worked_example_comes_first_and_is_no_challenge(
+    run: Callable[..., Result], tmp_path: Path
+) -> None:
+    result = run("--component", "softmax", *MARKDOWN, "--set", "--worked", "--key", "--out", "out")
+    made = re.findall(r"^ +(\d+)  (\w{6})  (\w+)(.*)$", result.stdout, re.M)
+    assert [bool(note) for *_, note in made] == [True] + [False] * (len(made) - 1)
+    text = (tmp_path / "out" / "worksheets.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^# (Worked example|Bug hunt) (\w{6})$", text, re.M)
+    assert headings == [
+        ("Bug hunt" if i else "Worked example", code) for i, (_, code, *_) in enumerate(made)
+    ]
+    key = (tmp_path / "out-keys" / "worksheets-key.md").read_text(encoding="utf-8")
+    assert made[0][2] not in re.findall(r"`(\w+)` &nbsp; sheet", key)
+    assert re.findall(r"sheet (\d+) of", key) == [number for number, *_ in made[1:]]

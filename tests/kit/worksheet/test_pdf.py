@@ -15,8 +15,17 @@ import pytest
 from bugkit.catalogue import Bug
 from bugkit.problems import MissingTool, Problem
 from bugkit.worksheet import pdf
+from bugkit.worksheet.key import Key, KeySet
 from bugkit.worksheet.many import Job, render_all
-from bugkit.worksheet.model import Hints, Key, KeySet, Layout, Line, Listing, Paper, Sheet, SheetSet
+from bugkit.worksheet.model import (
+    Hints,
+    Layout,
+    Line,
+    Listing,
+    Paper,
+    Sheet,
+    SheetSet,
+)
 from bugkit.worksheet.words import paragraph, plain, prose
 from bugkit.worksheet.worked import worked_bugs, worked_sheet
 
@@ -137,7 +146,7 @@ def test_a_worked_example_that_does_not_fit_is_a_problem(
     bug = worked_bugs(catalogue)[0]
     example = worked_sheet(sheet(bug.slug), bug)
     assert example.worked
-    long = replace(example.worked, explain=prose("Too many words for a page. " * 100))
+    long = replace(example.worked, explain=prose("Too many words for a page. " * 300))
     with pytest.raises(Problem, match=rf"{example.code}: the second page holds too much"):
         pdf.sheets(one(replace(example, worked=long)), Layout())
 
@@ -293,6 +302,20 @@ def test_large_print_has_no_small_type_and_keeps_the_order(sheet: Callable[[str]
     places = [text.index(title) for title in (*FRONT, *BACK)]
     assert places == sorted(places)
     assert not pages.outside(made)
+
+
+def test_a_worked_example_in_large_print_stays_within_its_pages(
+    catalogue: dict[str, Bug], sheet: Callable[[str], Sheet]
+) -> None:
+    for bug in worked_bugs(catalogue):
+        example = worked_sheet(drawn(sheet(bug.slug)), bug)
+        made = pdf.sheets(one(example), Layout(large_print=True, hints=Hints.NONE))
+        assert not pages.outside(made)
+        text = squeezed(" ".join(pages.printed(made)))
+        assert example.worked
+        for entry in example.worked.log:
+            assert squeezed(entry.probe) in text
+            assert squeezed(plain(entry.result)) in text
 
 
 def test_usual_print_is_not_too_small(document: bytes) -> None:
