@@ -7,6 +7,8 @@ two files are alike. Goal: within a minute.
 """
 
 import argparse
+import os
+import resource
 import sys
 import tempfile
 import time
@@ -44,6 +46,8 @@ def main() -> None:
             wall = seconds(lambda: render_all(jobs, arguments.processes, progress))
         sizes = [path.stat().st_size for path in Path(scratch).iterdir()]
     assert len(sizes) == len(jobs)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime
     rate = len(jobs) / wall
     print(f"{len(jobs)} sheets, {arguments.processes} processes, {sum(sizes) / 2**20:.0f} MiB\n")
     print("| measured | value |")
@@ -51,6 +55,9 @@ def main() -> None:
     print(f"| the first sheet of a process | {first:.3f} s |")
     print(f"| the next one | {again:.3f} s |")
     print(f"| all | {wall:.1f} s |")
+    print(f"| CPU of the processes | {cpu:.1f} s |")
+    print(f"| memory of the largest | {used.ru_maxrss / 1024:.0f} MiB |")
+    print(f"| load of the machine at the end, of {os.cpu_count()} | {os.getloadavg()[0]:.1f} |")
     print(f"| sheets a second | {rate:.1f} |")
     print(f"| the first sheet : one of all | {first * rate:.1f} x |")
     if wall > GOAL * len(jobs) / 1000:

@@ -14,7 +14,7 @@ import pytest
 
 from bugkit.catalogue import Bug
 from bugkit.problems import MissingTool, Problem
-from bugkit.worksheet import fonts, pdf
+from bugkit.worksheet import pdf
 from bugkit.worksheet.key import Key, KeySet
 from bugkit.worksheet.many import Job, render_all
 from bugkit.worksheet.model import (
@@ -123,14 +123,41 @@ def test_no_worked_example_runs_over(
             assert squeezed(plain(box)) in squeezed(back)
 
 
-def test_what_does_not_fit_is_no_crowded_page_but_a_problem(sheet: Callable[[str], Sheet]) -> None:
-    words = prose("Too many words for a page. " * 400)
-    challenge = sheet(SLUGS[0])
-    for crowded in (replace(challenge, symptom=words), replace(challenge, predict=words)):
-        with pytest.raises(Problem, match=rf"{challenge.code}: the first page holds too much"):
-            pdf.sheets(one(crowded), Layout())
-    hinted = replace(challenge, hints=(words,))  # hints are on pages of their own
-    assert len(pages.printed(pdf.sheets(one(hinted), Layout()))) > 3
+def test_what_does_not_fit_is_no_crowded_page_but_a_problem(
+    sheet: Callable[[str], Sheet],
+) -> None:
+    words = prose("\n\n".join(["Too many words for a page."] * 100))
+    usual = sheet(SLUGS[0])
+    for challenge in (replace(usual, symptom=words), replace(usual, predict=words)):
+        with pytest.raises(Problem, match=rf"{usual.code}: the first page holds too much"):
+            pdf.sheets(one(challenge), Layout())
+        assert complete(pdf.sheets(one(challenge), Layout(large_print=True)), 100)
+
+
+def complete(made: bytes, count: int) -> bool:
+    """Whether the sentence is on the pages so many times, and nothing beside them."""
+    text = " ".join(pages.printed(made))
+    return text.count("Too many words for a page.") == count and not pages.outside(made)
+
+
+def test_a_worked_example_that_does_not_fit_is_a_problem(
+    catalogue: dict[str, Bug], sheet: Callable[[str], Sheet]
+) -> None:
+    bug = worked_bugs(catalogue)[0]
+    example = worked_sheet(sheet(bug.slug), bug)
+    assert example.worked
+    long = replace(example.worked, explain=prose("Too many words for a page. " * 300))
+    with pytest.raises(Problem, match=rf"{example.code}: the second page holds too much"):
+        pdf.sheets(one(replace(example, worked=long)), Layout())
+
+
+@pytest.mark.parametrize("hints", [Hints.STRIP, Hints.INLINE])
+def test_a_hint_longer_than_a_page_is_cut_nowhere(
+    hints: Hints, sheet: Callable[[str], Sheet]
+) -> None:
+    words = prose("\n\n".join(["Too many words for a page."] * 100))
+    long = replace(sheet(SLUGS[0]), hints=(words, words))
+    assert complete(pdf.sheets(one(long), Layout(hints=hints)), 200)
 
 
 def test_a_line_of_code_that_is_too_long_is_a_problem(sheet: Callable[[str], Sheet]) -> None:
@@ -171,35 +198,6 @@ def test_no_text_is_markup(name: str, sheet: Callable[[str], Sheet]) -> None:
     if words.isascii() and words.isprintable():
         shown = squeezed(plain(paragraph(words)))
         assert squeezed(front).count(shown[:40]) >= 2  # in the symptom and the header
-
-
-def test_what_no_font_has_is_a_square(
-    sheet: Callable[[str], Sheet], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fonts, "dejavu", lambda: None)
-    monkeypatch.setattr(fonts, "_system", lambda: ())
-    challenge = replace(sheet(SLUGS[0]), course="深い Ελλ שלום \ue000 \U0010ffff")
-    front = pages.printed(pdf.sheets(one(challenge), Layout()))[0]
-    assert "□□ Ελλ □□□□" in front
-
-
-def test_dejavu_fills_in_where_matplotlib_is(sheet: Callable[[str], Sheet]) -> None:
-    if fonts.dejavu() is None:
-        pytest.skip("needs matplotlib: pip install -e '.[worksheets]'")
-    made = pdf.sheets(one(replace(sheet(SLUGS[0]), course="שלום")), Layout())
-    assert pages.fonts(pages.opened(made))["DejaVuSans"]
-
-
-def test_the_parser_of_fonts_agrees_with_the_fonts_themselves() -> None:
-    tool = pytest.importorskip("fontTools.ttLib", reason="fontTools comes with matplotlib")
-    for path in sorted(fonts.FONTS.glob("*.otf")):
-        assert fonts.coverage(path) == set(tool.TTFont(path).getBestCmap())
-
-
-def test_a_broken_font_covers_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "font.ttf"
-    path.write_bytes((fonts.FONTS / "SourceSans3-Regular.otf").read_bytes()[:600])
-    assert fonts.coverage(path) == fonts.coverage(tmp_path / "absent.ttf") == frozenset()
 
 
 def test_bytes_do_not_differ_from_run_to_run(hunts: SheetSet, tmp_path: Path) -> None:
