@@ -1,11 +1,12 @@
 """Printing worksheets and their answer keys."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from ..places import shown
-from ..problems import Problem
+from ..problems import MissingTool, Problem
 from ..progress import Progress
 from .group import bug_of, catalogue_of, catalogue_option, cli
 from .selection import select_options, selected
@@ -130,3 +131,8 @@ def worksheet(
             for number, bug in enumerate(() if document.is_key else document.bugs, 1):
                 example = "  (worked example)" if bug == order.example else ""
                 click.echo(f"  {number:>3}  {code_of(bug.slug)}  {bug.slug}{example}")
+    if find_spec("matplotlib") is None:
+        missing = MissingTool(
+            "figures stand as tables of numbers, for want of matplotlib", "worksheets"
+        )
+        click.echo(missing, err=True)

@@ -1,7 +1,7 @@
 """Bug + evidence + row of the matrix -> Sheet."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from ..catalogue import Bug
@@ -13,7 +13,7 @@ from ..subject import subject_of
 from .codes import code_of
 from .excerpt import excerpt_of
 from .figures import figure_of
-from .model import Hints, Property, Sheet
+from .model import Figure, Hints, Property, Sheet
 from .signatures import signatures
 from .words import Prose, paragraph, prose
 
@@ -55,7 +55,7 @@ def sheet_of(bug: Bug, matrix: Matrix, header: Header, hints: Hints) -> Sheet:
         shapes=signatures(broken, excerpt, *([listing] if listing else [])),
         symptom=prose(bug.teach.symptom),
         property=_property(bug, matrix),
-        figure=figure_of(bug, code),
+        figure=_figure(bug, code),
         excerpt=excerpt,
         listing=listing,
         predict=prose(bug.teach.predict),
@@ -90,6 +90,12 @@ def _property(bug: Bug, matrix: Matrix) -> Property:
         return Property(paragraph(ALL_HOLD), True, ())
     detector, cell = first_failure(bug, matrix)
     return Property(paragraph(detector.label), False, paragraph(cell.message))
+
+
+def _figure(bug: Bug, code: str) -> Figure:
+    """The figure; where nothing can draw it, it says that it consists of numbers."""
+    figure = figure_of(bug, code)
+    return figure if figure.svg else replace(figure, title=f"{figure.title}, in numbers")
 
 
 @cache

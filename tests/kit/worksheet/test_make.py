@@ -1,6 +1,7 @@
 """`bugkit worksheet`: from what a teacher types to files."""
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -178,3 +179,17 @@ def test_a_worked_example_comes_first_and_is_no_challenge(
     key = (tmp_path / "out-keys" / "worksheets-key.md").read_text(encoding="utf-8")
     assert made[0][2] not in re.findall(r"`(\w+)` &nbsp; sheet", key)
     assert re.findall(r"sheet (\d+) of", key) == [number for number, *_ in made[1:]]
+
+
+def test_without_a_plotting_library_sheets_hold_numbers_and_say_so(
+    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("bugkit.cli.worksheet.find_spec", lambda _: None)
+    result = run(SLUGS[0], *MARKDOWN, "--out", "out")
+    assert result.exit_code == 0
+    assert re.fullmatch(r"figures stand as tables .* pip install .*worksheets.*\n", result.stderr)
+    assert files(tmp_path / "out") == [f"sheet-{code_of(SLUGS[0])}.md"]
+    text = (tmp_path / "out" / f"sheet-{code_of(SLUGS[0])}.md").read_text(encoding="utf-8")
+    assert ", in numbers" in text
+    assert "| token 1, this program |" in text
