@@ -5,9 +5,9 @@ of 32 elements, and a form id is right if the sum of its characters, each times 
 place, is zero. No weight is zero and no two are equal, so that one wrong character, or any two that
 have changed places, give another sum than zero: every such slip is found.
 
-Two students of a roster share a form id with a probability of one in 70 000 for a thousand students.
-That is a Problem and no second draw: who of the two drew first would depend on the roster, and a
-late student must change nobody's form.
+Among a thousand students, two share a form id with a probability of one in 70 000. That is a
+Problem and no second draw: who of the two drew first would depend on the roster, and a late
+student must change nobody's form.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,9 @@ def form_of(secret: Secret, assignment: str, student: str) -> str:
 
 def parse_form(text: str) -> str:
     """The form id that a person copied, as form_of gives it."""
-    letters = "".join(c for c in as_read(text) if c not in "-\u2010\u2011\u2013" and not c.isspace())
+    letters = "".join(
+        c for c in as_read(text) if c not in "-\u2010\u2011\u2013" and not c.isspace()
+    )
     for letter in letters:
         if letter not in ALPHABET:
             raise Problem(f"form id {text!r}: {letter!r} does not occur in form ids; read it again")

@@ -36,7 +36,7 @@ class Secret:
 def new_secret(path: Path) -> Secret:
     """Draw a secret and write it to a new file that only its owner may read."""
     secret = Secret(secrets.token_bytes(SIZE))
-    # The folder is not followed further: a link that leads nowhere is in the way, too.
+    # O_EXCL refuses a link as well, wherever it leads.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(path, flags, _MODE)
