@@ -115,7 +115,7 @@ FORMATS = (
             ("ID number", "Username", "Email address", "Identifier"),
         ),
         ids=("ID number", "Username", "Email address", "Identifier"),
-        names=(("Full name",), ("First name", "Surname"), ("First name", "Last name")),
+        names=(("Full name",), ("First name", "Surname", "Last name")),  # one of the last two
     ),
 )
 
