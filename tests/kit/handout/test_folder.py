@@ -80,10 +80,13 @@ READABLE = {
 }
 
 
+DEVICES = {"con", "prn", "aux", "nul", *(f"{d}{i}" for d in ("com", "lpt") for i in range(10))}
+
+
 def assert_safe(name: str) -> None:
     assert name and name == name.strip(" .-") and name[0] not in "~-."
     assert not set(name) & set('<>:"|?*/\\') and name.isprintable()
-    assert not PureWindowsPath(name).is_reserved()
+    assert name.split(".")[0] not in DEVICES
     assert PurePosixPath(name).parts == PureWindowsPath(name).parts == (name,)
     assert (Path("out") / name).resolve().parent == Path("out").resolve()
     assert len(name.encode()) < 200

@@ -47,7 +47,7 @@ def test_the_hand_set_difficulty_and_the_slug_only_break_ties() -> None:
         Candidate("a", score=2, difficulty=3),
         Candidate("b", score=2, difficulty=3),
     ]
-    assert sorted(row[::-1], key=lambda one: one.order) == row
+    assert sorted([row[i] for i in (2, 0, 3, 1)], key=lambda one: one.order) == row
 
 
 def test_the_catalogue_has_easy_and_hard_bugs_and_keeps_its_innocents() -> None:
