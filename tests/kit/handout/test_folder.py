@@ -84,7 +84,7 @@ DEVICES = {"con", "prn", "aux", "nul", *(f"{d}{i}" for d in ("com", "lpt") for i
 
 
 def assert_safe(name: str) -> None:
-    assert name and name == name.strip(" .-") and name[0] not in "~-."
+    assert name and name == name.strip(" .") and name[0] not in "~-."
     assert not set(name) & set('<>:"|?*/\\') and name.isprintable()
     assert name.split(".")[0] not in DEVICES
     assert PurePosixPath(name).parts == PureWindowsPath(name).parts == (name,)
