@@ -17,8 +17,12 @@ CONFIG = "config"
 
 
 def save_checkpoint(path: str | os.PathLike[str], params: dict[str, Any], cfg: GPTConfig) -> None:
-    """Write the file, whole or not at all: an earlier one stays until the new one is complete."""
+    """Write the file, whole or not at all: an earlier one stays until the new one is complete.
+
+    Raises ValueError if the configuration asks for other parameters.
+    """
     target = Path(path)
+    as_tree(path, dict(leaves(params)), cfg)  # what could not be loaded is not written
     arrays = dict(leaves(params)) | {CONFIG: np.array(json.dumps(asdict(cfg)))}
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     try:

@@ -2,6 +2,9 @@
 
 import operator
 from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
 
 SIZES = ("vocab_size", "d_model", "n_layers", "n_heads", "max_seq_len")
 CHOICES = ("tie_word_embeddings", "rotary", "scale_residual_init")
@@ -13,7 +16,7 @@ class GPTConfig:
     """What has to be known before a model can be built.
 
     Raises ValueError if a size is not a positive integer, if the heads cannot share the width
-    evenly, or if a choice is out of range.
+    evenly, or if a choice is of the wrong kind or out of range.
     """
 
     vocab_size: int = 64
@@ -56,9 +59,12 @@ class GPTConfig:
         names = SIZES if self.n_kv_heads is None else (*SIZES, "n_kv_heads")
         for name in names:
             object.__setattr__(self, name, positive_integer(name, getattr(self, name)))
-        # NumPy's numbers are welcome, but its float64 would turn float32 arrays into float64.
-        for name, kind in (*((n, bool) for n in CHOICES), *((n, float) for n in NUMBERS)):
-            object.__setattr__(self, name, kind(getattr(self, name)))
+        # NumPy's numbers are welcome, but its float64 would turn float32 arrays into float64. Texts
+        # are not: "False" would be true.
+        for name in CHOICES:
+            object.__setattr__(self, name, true_or_false(name, getattr(self, name)))
+        for name in NUMBERS:
+            object.__setattr__(self, name, number(name, getattr(self, name)))
         if self.d_model % self.n_heads != 0:
             raise ValueError(
                 f"d_model must be divisible by n_heads, got {self.d_model} and {self.n_heads}"
@@ -97,3 +103,17 @@ def positive_integer(name: str, value: object) -> int:
     if size < 1 or isinstance(value, bool):
         raise ValueError(f"{name} must be a positive integer, got {value!r}")
     return size
+
+
+def true_or_false(name: str, value: object) -> bool:
+    """A choice as a Python bool; NumPy's are as good."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def number(name: str, value: object) -> float:
+    """A number as a Python float; NumPy's numbers are as good."""
+    if not isinstance(value, Real):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    return float(value)

@@ -30,6 +30,8 @@ def generate(
     """
     token_ids = np.asarray(token_ids)
     check_token_ids(token_ids[..., -cfg.max_seq_len :], cfg)
+    # Together with signed token ids, NumPy would turn unsigned ones of 64 bits into floats.
+    token_ids = token_ids.astype(np.int64)
     if max_new_tokens < 0:
         raise ValueError(f"max_new_tokens must be 0 or more, got {max_new_tokens}")
     rng = np.random.default_rng(seed)

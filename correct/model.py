@@ -27,11 +27,11 @@ def gpt_forward(
     of attention weights for each layer. Dropout is active only if a seed is given.
 
     Raises ValueError for token ids of the wrong shape, type, length or range, and for parameters
-    of another number of layers.
+    of another number of layers or of fewer positions.
     """
     token_ids = np.asarray(token_ids)
     check_token_ids(token_ids, cfg)
-    check_layers(params, cfg)
+    check_params(params, cfg)
     masks = dropout_masks(cfg, token_ids.shape, dropout_seed, params["wte"].dtype)
     x = dropout(embed(params, token_ids), masks["embedding"])
     maps = []
@@ -43,9 +43,14 @@ def gpt_forward(
     return (logits, maps) if return_attn else logits
 
 
-def check_layers(params: dict[str, Any], cfg: GPTConfig) -> None:
-    """Raise ValueError unless the tree has the blocks that the configuration speaks of."""
+def check_params(params: dict[str, Any], cfg: GPTConfig) -> None:
+    """Raise ValueError unless the tree has the blocks and positions of the configuration."""
     if len(params["blocks"]) != cfg.n_layers:
         raise ValueError(
             f"params hold {len(params['blocks'])} blocks, the configuration says {cfg.n_layers}"
+        )
+    # A table of one row would even be added to every token.
+    if "wpe" in params and len(params["wpe"]) < cfg.max_seq_len:
+        raise ValueError(
+            f"params hold {len(params['wpe'])} positions, the configuration says {cfg.max_seq_len}"
         )

@@ -1,14 +1,13 @@
 """bug.toml -> Bug. Every error names the file and the key."""
 
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from .files import read_text
 from .places import CORRECT, MUTANTS, shown
 from .problems import Problem, nearest
+from .tables import TableReader, read_toml
 
 COMPONENTS = (
     "embedding",
@@ -157,19 +156,10 @@ def load_bug(folder: Path) -> Bug:
     slug = folder.name
     if not is_slug(slug):
         raise Problem(f"{shown(path)}: the folder name must be lower_case_words, got {slug!r}")
-    try:
-        table = tomllib.loads(read_text(path))
-    except ValueError as error:  # of TOML, or a number too long for Python
-        raise Problem(f"{shown(path)}: not valid TOML: {error}") from None
-    return _Reader(path).bug(slug, folder, table)
+    return _Reader(path).bug(slug, folder, read_toml(path))
 
 
-class _Reader:
-    """Checks one table after the other; holds the path for the messages."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
+class _Reader(TableReader):
     def bug(self, slug: str, folder: Path, table: dict[str, Any]) -> Bug:
         self.keys(
             "",
@@ -237,61 +227,3 @@ class _Reader:
         if names and verdict == "innocent":
             self.fail("expect", "killed_by", "an innocent is killed by nothing; leave it out")
         return tuple(sorted(names))
-
-    # One value each.
-
-    def fail(self, where: str, key: str, what: str) -> NoReturn:
-        place = f"[{where}] {key}" if where else key
-        raise Problem(f"{shown(self.path)}: {place}: {what}")
-
-    def keys(
-        self,
-        where: str,
-        table: Mapping[str, Any],
-        needed: Set[str],
-        optional: Set[str] = frozenset(),
-    ) -> None:
-        for key in table:
-            if key not in needed | optional:
-                self.fail(where, key, f"unknown key{nearest(key, needed | optional)}")
-        for key in sorted(needed):
-            if key not in table:
-                self.fail(where, key, "is missing")
-
-    def table(self, key: str, value: object) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            self.fail("", key, f"must be a table: write [{key}]")
-        return value
-
-    def tables(self, table: dict[str, Any], key: str) -> list[dict[str, Any]]:
-        value = table.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            self.fail("", key, f"must be a list of tables: write [[{key}]]")
-        return value
-
-    def text(self, where: str, table: dict[str, Any], key: str, empty: bool = False) -> str:
-        value = table[key]
-        if not isinstance(value, str):
-            self.fail(where, key, f"must be a text in quotes, got {value!r}")
-        if not value.strip() and not empty:
-            self.fail(where, key, "is empty")
-        return value.strip("\n")
-
-    def strings(self, where: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
-        value = table[key]
-        if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
-            self.fail(where, key, f"must be a list of texts, got {value!r}")
-        return tuple(v.strip() for v in value)
-
-    def one_of(self, where: str, table: dict[str, Any], key: str, allowed: tuple[str, ...]) -> str:
-        value = self.text(where, table, key)
-        if value not in allowed:
-            known = ", ".join(allowed)
-            self.fail(where, key, f"must be one of {known}; got {value!r}{nearest(value, allowed)}")
-        return value
-
-    def number(self, table: dict[str, Any], key: str, allowed: range) -> int:
-        value = table[key]
-        if not isinstance(value, int) or isinstance(value, bool) or value not in allowed:
-            self.fail("", key, f"must be a whole number from 1 to {allowed[-1]}, got {value!r}")
-        return value

@@ -26,9 +26,15 @@ def options_from(**given: Any) -> Options:
 
 
 def check_subjects(
-    names: Sequence[str], catalogue: dict[str, Bug], options: Options, form: str, width: int
+    names: Sequence[str],
+    catalogue: dict[str, Bug],
+    options: Options,
+    form: str,
+    width: int,
+    blind: bool = False,
 ) -> tuple[Matrix, str]:
-    """The matrix of the named subjects (all, if none is named) and its text."""
+    """The matrix of the named subjects (all, if none is named) and its text, which names no known
+    bug to somebody `blind`."""
     subjects = [find_subject(name, catalogue) for name in names] or _everything(catalogue)
     with Progress("cells") as progress:
         matrix = run(list(dict.fromkeys(subjects)), options, progress)
@@ -36,7 +42,8 @@ def check_subjects(
         return matrix, FILE_FORMATS[form](matrix)
     if not names:
         return matrix, as_table(matrix, width)
-    diagnoses = {s.id: _diagnosed(matrix, s, catalogue, options) for s in matrix.of_kind(Kind.FILE)}
+    strangers = [] if blind else matrix.of_kind(Kind.FILE)
+    diagnoses = {s.id: _diagnosed(matrix, s, catalogue, options) for s in strangers}
     return matrix, as_story(matrix, width, diagnoses)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import pytest
 
+from .plain import duplicated
 from .problems import nearest
 
 NAMES_BY_LEVEL = {
@@ -145,7 +146,7 @@ class Offer:
             pytest.skip(f"{name} is not offered{near.replace(';', ',')}")
 
         def call_subject(*args: Any, **kwargs: Any) -> Any:
-            return _copied(value(*_copied(args), **_copied(kwargs)))
+            return duplicated(value(*duplicated(args), **duplicated(kwargs)))
 
         def ask(*args: Any, **kwargs: Any) -> Any:
             try:
@@ -186,19 +187,3 @@ def raised_by_subject(error: BaseException) -> bool:
             return trace.tb_next is not None
         trace = trace.tb_next
     return False
-
-
-def _copied(tree: Any) -> Any:
-    """The same tree with arrays of its own, so that neither side can change the other's: a subject
-    may write every result into one buffer."""
-    # This runs before every call, over a whole tree of parameters: commonest first.
-    kind = type(tree)
-    if kind is np.ndarray:
-        return tree.copy()
-    if kind is dict:
-        return {key: _copied(value) for key, value in tree.items()}
-    if kind is list:
-        return [_copied(value) for value in tree]
-    if kind is tuple:
-        return tuple([_copied(value) for value in tree])
-    return tree

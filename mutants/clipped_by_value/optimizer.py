@@ -22,7 +22,9 @@ def clip_grads(
     Also returns its length before.
     """
     max_norm = float(max_norm)
-    norm = math.sqrt(sum(float(np.sum(np.square(grad))) for _, grad in leaves(grads)))
+    # In float64: squares of large float32 gradients would overflow, and all would be cut to zero.
+    squares = [float(np.sum(np.square(grad, dtype=np.float64))) for _, grad in leaves(grads)]
+    norm = math.sqrt(sum(squares))
     if norm <= max_norm:
         return grads, norm
     return map_tree(lambda grad: np.clip(grad, -max_norm, max_norm), grads), norm
@@ -74,9 +76,9 @@ def learning_rate(
 
     The last of the warm-up steps has the full rate; from `total_steps` on the rate is `min_lr`.
     """
-    if step < warmup_steps:
-        return max_lr * (step + 1) / warmup_steps
     if step >= total_steps:
         return min_lr
+    if step < warmup_steps:
+        return max_lr * (step + 1) / warmup_steps
     progress = (step - warmup_steps) / (total_steps - warmup_steps)
     return min_lr + (max_lr - min_lr) * 0.5 * (1 + math.cos(math.pi * progress))

@@ -14,7 +14,7 @@ from .dropout import dropout, dropout_masks
 from .embedding import check_token_ids, embed, embed_backward
 from .head import head, head_backward
 from .loss import cross_entropy, cross_entropy_backward
-from .model import check_layers
+from .model import check_params
 from .tree import map_tree
 
 
@@ -31,7 +31,7 @@ def loss_and_grads(
     """
     token_ids, targets = np.asarray(token_ids), np.asarray(targets)
     check_token_ids(token_ids, cfg)
-    check_layers(params, cfg)
+    check_params(params, cfg)
     masks = dropout_masks(cfg, token_ids.shape, dropout_seed, params["wte"].dtype)
 
     x = dropout(embed(params, token_ids), masks["embedding"])
@@ -76,6 +76,8 @@ def accumulate_grads(
         raise ValueError(
             f"targets must have the shape {token_ids.shape} of token_ids, got shape {targets.shape}"
         )
+    if len(token_ids) == 0:
+        raise ValueError("token_ids hold no row: there is nothing to average")
     loss, grads = 0.0, map_tree(np.zeros_like, params)
     for i in range(0, len(token_ids), micro_batch_size):
         rows = slice(i, i + micro_batch_size)

@@ -15,7 +15,7 @@ from .config import GPTConfig
 from .dropout import dropout_masks
 from .embedding import check_token_ids, embed
 from .head import head
-from .model import check_layers
+from .model import check_params
 
 
 def init_cache(cfg: GPTConfig, batch_size: int, dtype: str = "float64") -> list[dict[str, Any]]:
@@ -39,8 +39,12 @@ def forward_cached(
     """
     token_ids = np.asarray(token_ids)
     check_token_ids(token_ids, cfg)
-    check_layers(params, cfg)
+    check_params(params, cfg)
     B, T = token_ids.shape
+    if len(cache) != cfg.n_layers:
+        raise ValueError(f"the cache has {len(cache)} layers, the model has {cfg.n_layers}")
+    if len(cache[0]["k"]) != B:
+        raise ValueError(f"the cache is for {len(cache[0]['k'])} rows, token_ids have {B}")
     S = cache_length(cache)
     if cfg.max_seq_len < S + T:
         raise ValueError(f"{S} cached tokens and {T} new ones are more than {cfg.max_seq_len}")

@@ -37,8 +37,11 @@ def get_batch(
 ) -> tuple[np.ndarray, np.ndarray]:  # [N] -> [B, T], [B, T]
     """Stretches of the text from random places, and the same one token later: the targets.
 
-    Raises ValueError if the text is not longer than `seq_len`.
+    Raises ValueError if a size is not positive or the text is not longer than `seq_len`.
     """
+    for name, size in (("batch_size", batch_size), ("seq_len", seq_len)):
+        if size < 1:
+            raise ValueError(f"{name} must be at least 1, got {size}")
     if len(data) <= seq_len:
         raise ValueError(
             f"data hold {len(data)} tokens; sequences of {seq_len} need at least {seq_len + 1}"

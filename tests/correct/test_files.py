@@ -312,6 +312,19 @@ def test_a_file_that_does_not_exist_is_not_found(tmp_path: Path) -> None:
 # Checkpoints that could not be written.
 
 
+@pytest.mark.parametrize("name", ["tie_word_embeddings", "rotary"])
+def test_parameters_that_do_not_fit_are_not_written_over_a_good_file(
+    tmp_path: Path, name: str
+) -> None:
+    path = saved(tmp_path)
+    before = path.read_bytes()
+    other = dataclasses.replace(CFG, **{name: not getattr(CFG, name)})
+    with pytest.raises(ValueError, match=re.escape(f"{path}: ")):
+        correct.save_checkpoint(path, correct.init_params(CFG), other)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_write_that_is_interrupted_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,17 @@ def test_more_tokens_than_the_model_can_read_are_refused(random_params: RandomPa
         correct.forward_cached(params, CFG, token_ids[:, :3], cache)
 
 
+def test_a_cache_of_another_batch_or_model_is_refused(random_params: RandomParams) -> None:
+    params = random_params(CFG, SEED)
+    for rows in (1, 3):
+        with pytest.raises(ValueError, match=f"the cache is for {rows} rows, token_ids have 2"):
+            correct.forward_cached(params, CFG, tokens(2, 3), correct.init_cache(CFG, rows))
+    for layers in (0, 1, 3):
+        cache = (correct.init_cache(CFG, 2) * 2)[:layers]
+        with pytest.raises(ValueError, match=f"the cache has {layers} layers, the model has 2"):
+            correct.forward_cached(params, CFG, tokens(2, 3), cache)
+
+
 # The cache.
 
 
@@ -276,10 +287,10 @@ def test_no_new_tokens_give_the_prompt_itself(length: int) -> None:
     np.testing.assert_array_equal(got, prompts)
 
 
-def test_the_prompt_may_be_a_list_or_of_a_small_integer_type(random_params: RandomParams) -> None:
+def test_the_prompt_may_be_a_list_or_of_any_integer_type(random_params: RandomParams) -> None:
     params, prompts = random_params(CFG, SEED), tokens(2, 4)
     expected = correct.generate(params, CFG, prompts, 5)
-    for given in (prompts.tolist(), prompts.astype(np.uint8)):
+    for given in (prompts.tolist(), prompts.astype(np.uint8), prompts.astype(np.uint64)):
         np.testing.assert_array_equal(correct.generate(params, CFG, given, 5), expected)
 
 
@@ -363,6 +374,14 @@ def test_top_p_keeps_the_token_that_crosses(p: float, kept: int) -> None:
     # Not in the order of their size.
     logits = np.log([0.1, 0.4, 0.2, 0.3])
     assert set(drawn(logits, top_p=p - 1e-9)) == set([1, 3, 2, 0][:kept])
+
+
+@pytest.mark.parametrize("words", [3, 10, 49, 1000])
+def test_rounding_keeps_no_token_more(words: int) -> None:
+    """Of equal words as many are kept as make up p, however their sums are rounded."""
+    for kept in range(1, words + 1, max(1, words // 50)):
+        probs = correct.sampling.next_probs(np.zeros((1, words)), 1.0, None, top_p=kept / words)
+        assert np.count_nonzero(probs) == kept
 
 
 def test_top_p_of_one_keeps_the_least_likely_too() -> None:

@@ -167,6 +167,11 @@ def test_groups_that_cannot_share_the_heads_evenly_are_refused(n_kv_heads: int) 
         ({"rope_theta": 0.0}, "rope_theta must be positive, got 0.0"),
         ({"rope_theta": math.nan}, "rope_theta must be positive, got nan"),
         ({"d_model": 15, "n_heads": 3, "rotary": True}, "must be even, got 5"),
+        ({"rotary": "False"}, "rotary must be True or False, got 'False'"),
+        ({"tie_word_embeddings": 0}, "tie_word_embeddings must be True or False, got 0"),
+        ({"scale_residual_init": None}, "scale_residual_init must be True or False, got None"),
+        ({"dropout": "0.1"}, "dropout must be a number, got '0.1'"),
+        ({"rope_theta": None}, "rope_theta must be a number, got None"),
     ],
     ids=str,
 )
@@ -179,6 +184,18 @@ def test_a_choice_that_is_out_of_range_is_refused(choice: dict[str, Any], messag
 def test_parameters_of_another_number_of_layers_are_refused(blocks: int) -> None:
     params = correct.init_params(dataclasses.replace(CFG, n_layers=blocks))
     message = f"params hold {blocks} blocks, the configuration says {LAYERS}"
+    with pytest.raises(ValueError, match=message):
+        correct.gpt_forward(params, CFG, tokens())
+    with pytest.raises(ValueError, match=message):
+        correct.loss_and_grads(params, CFG, tokens(), tokens())
+    with pytest.raises(ValueError, match=message):
+        correct.forward_cached(params, CFG, tokens(), correct.init_cache(CFG, B))
+
+
+@pytest.mark.parametrize("positions", [1, LONGEST - 1])
+def test_parameters_of_fewer_positions_are_refused(positions: int) -> None:
+    params = correct.init_params(dataclasses.replace(CFG, max_seq_len=positions))
+    message = f"params hold {positions} positions, the configuration says {LONGEST}"
     with pytest.raises(ValueError, match=message):
         correct.gpt_forward(params, CFG, tokens())
     with pytest.raises(ValueError, match=message):

@@ -66,6 +66,32 @@ def test_a_text_that_is_too_short_is_refused(length: int) -> None:
         correct.get_batch(DATA[:length], 2, 6, SEED)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("batch_size", 0), ("batch_size", -1), ("seq_len", 0), ("seq_len", -2)]
+)
+def test_a_batch_without_a_size_is_refused(name: str, value: int) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be at least 1, got {value}"):
+        correct.get_batch(DATA, **{"batch_size": 2, "seq_len": 6, name: value}, seed=SEED)
+
+
+def test_gradients_of_no_rows_are_refused() -> None:
+    nothing = np.zeros((0, 4), dtype=np.int64)
+    with pytest.raises(ValueError, match="token_ids hold no row"):
+        correct.accumulate_grads(correct.init_params(CFG), CFG, nothing, nothing, 2)
+
+
+def test_large_gradients_of_float32_are_clipped_and_not_cut_to_zero() -> None:
+    clipped, norm = correct.clip_grads({"w_lm": np.full((2, 2), 1e25, dtype=np.float32)}, 1.0)
+    assert norm == pytest.approx(2e25, rel=1e-6)
+    np.testing.assert_allclose(clipped["w_lm"], 0.5, rtol=1e-6)
+    assert clipped["w_lm"].dtype == np.float32
+
+
+def test_after_the_last_step_the_rate_is_the_smallest_even_where_the_warm_up_is_longer() -> None:
+    rates = [correct.learning_rate(step, 1.0, 10, 4, 0.1) for step in range(6)]
+    assert rates == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.1, 0.1])
+
+
 @pytest.mark.parametrize("length", [0, 1])
 def test_a_text_without_a_prediction_cannot_be_evaluated(length: int) -> None:
     message = f"data hold {length} tokens; a prediction needs at least 2"

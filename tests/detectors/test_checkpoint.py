@@ -121,7 +121,7 @@ def test_incomplete_checkpoint_is_refused(gpt: "GPT") -> None:
         gpt.save_checkpoint(path, gpt.init_params(cfg, seed=cases.SEED), cfg)
         with np.load(path, allow_pickle=False) as file:
             entries: dict[str, Any] = {name: file[name] for name in file.files}
-        matrices = [name for name, array in entries.items() if array.ndim == 2]
+        matrices = [name for name in entries if _has_no_double(name, entries)]
         if len(matrices) < 2:
             pytest.skip("the file does not hold an entry for each matrix")
         del entries[matrices[-1]]
@@ -179,6 +179,16 @@ def _file() -> Iterator[str]:
     # Under a name that is the same in every run: it may be part of a message.
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         yield "model.npz"
+
+
+def _has_no_double(name: str, entries: dict[str, Any]) -> bool:
+    """Whether this is a matrix that no other entry could replace, as a tied head's could be."""
+    matrix = entries[name]
+    return matrix.ndim == 2 and not any(
+        np.array_equal(matrix, twin) or np.array_equal(matrix, twin.T)
+        for other, twin in entries.items()
+        if other != name
+    )
 
 
 def _gpt2(params: dict[str, Any]) -> dict[str, Any]:

@@ -56,9 +56,9 @@ def test_the_first_step_uses_the_first_rate(gpt: "GPT") -> None:
     Steps are counted from zero by the loop and by the schedule alike.
     """
     cfg, params = cases.model(gpt, **SAME)
-    got, _ = gpt.train(params, cfg, DATA, 1, max_lr=RATE, min_lr=0.0, warmup_steps=4, **FEW)
-    expected = by_hand(gpt, params, cfg, [gpt.learning_rate(0, RATE, 4, 1, min_lr=0.0)])
-    assert_same_params(got, expected, "after the first of four warm-up steps")
+    got, _ = gpt.train(params, cfg, DATA, 1, max_lr=RATE, min_lr=0.0, warmup_steps=1, **FEW)
+    expected = by_hand(gpt, params, cfg, [gpt.learning_rate(0, RATE, 1, 1, min_lr=0.0)])
+    assert_same_params(got, expected, "after the only step, which is the warm-up")
 
 
 def test_the_schedule_runs_over_the_whole_training(gpt: "GPT") -> None:
@@ -109,33 +109,37 @@ def test_only_the_chosen_parts_are_trained(gpt: "GPT") -> None:
 
 
 def test_residual_projections_start_smaller(gpt: "GPT") -> None:
-    """If asked for, the projections onto the stream start smaller than other weights.
+    """If asked for, the projections onto the stream start smaller than otherwise.
 
     Each block adds to the stream twice; smaller additions keep a deep stream from growing.
     """
     ratio = start_ratio(gpt)
-    assert ratio < 0.75, f"their spread is {ratio:.3g} of that of other weights"
+    assert ratio < 0.75, f"their spread is {ratio:.3g} of that without it"
 
 
 def test_residual_projections_shrink_with_all_branches(gpt: "GPT") -> None:
     """The projections start smaller by the root of the number of branches, two a block.
 
-    With 4 blocks that is the root of 8: a spread of 0.35 of that of other weights.
+    With 4 blocks that is the root of 8: a spread of 0.35 of what it is if not asked for.
     """
     ratio = start_ratio(gpt)
     assert abs(ratio - 8**-0.5) < 0.06, (
-        f"their spread should be 0.354 of that of other weights, is {ratio:.3g}"
+        f"their spread should be 0.354 of that without it, is {ratio:.3g}"
     )
 
 
 def start_ratio(gpt: "GPT") -> float:
-    """The spread of the projections onto the stream against that of the weights that read it."""
-    with cases.optional("scale_residual_init"):
-        cfg = gpt.GPTConfig(
-            **{**cases.SIZES, "d_model": 18, "n_layers": 4}, scale_residual_init=True
-        )
-    params = gpt.init_params(cfg)
-    onto = [np.ravel(b["attn"]["w_o"]) for b in params["blocks"]]
-    onto += [np.ravel(b["mlp"]["w2"]) for b in params["blocks"]]
-    reads = [np.ravel(b["mlp"]["w1"]) for b in params["blocks"]]
-    return float(np.concatenate(onto).std() / np.concatenate(reads).std())
+    """The spread of the projections onto the stream, asked to be smaller against not.
+
+    How weights of different kinds compare is the implementation's own affair.
+    """
+    sizes = {**cases.SIZES, "d_model": 18, "n_layers": 4}
+    spreads: list[list[float]] = []
+    for smaller in (True, False):
+        with cases.optional("scale_residual_init"):
+            cfg = gpt.GPTConfig(**sizes, scale_residual_init=smaller)
+        blocks = gpt.init_params(cfg)["blocks"]
+        # Each kind by its own scale, so that they count alike.
+        kinds = [[b["attn"]["w_o"] for b in blocks], [b["mlp"]["w2"] for b in blocks]]
+        spreads.append([float(np.std(kind)) for kind in kinds])
+    return float(np.mean(np.divide(spreads[0], spreads[1])))

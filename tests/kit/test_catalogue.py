@@ -17,6 +17,7 @@ from bugkit.catalogue import COMPONENTS, HINTS, Bug, load_bug, load_catalogue, s
 from bugkit.edits import mutate
 from bugkit.places import MUTANTS, shown
 from bugkit.problems import Problem
+from bugkit.worksheet.worked import WORKED
 
 MakeBug = Callable[..., Path]
 
@@ -459,8 +460,9 @@ def test_the_generated_module_is_what_the_edits_make(bug: Bug) -> None:
 
 
 @every_bug
-def test_the_folder_holds_the_declaration_and_the_module_alone(bug: Bug) -> None:
-    assert {path.name for path in bug.folder.iterdir()} - {"__pycache__"} == {
+def test_the_folder_holds_the_declaration_the_module_and_nothing_stray(bug: Bug) -> None:
+    optional = {"__pycache__", WORKED}
+    assert {path.name for path in bug.folder.iterdir()} - optional == {
         "bug.toml",
         "evidence.json",
         bug.file,

@@ -66,6 +66,9 @@ BAD_USE = {
     "an unknown detector": (["explain", "post_norm", "test_post"], "no detector is called"),
     "no such selection": (["check", "correct", "--detector", "zzz"], "no detector matches 'zzz'"),
     "a bad selection": (["check", "correct", "--detector", "a and"], "a and"),
+    "blind before names": (["check", "--blind"], "name your file or folder"),
+    "blind with a format": (["check", "correct", "--blind", "--format", "json"], "leave other"),
+    "blind with an ending": (["check", "correct", "--blind", "--out", "a.html"], "leave other"),
     "a slug that is none": (["new", "1 bug"], "lower-case words"),
     "a slug that is taken": (["new", "post-norm"], "exists already"),
 }
@@ -186,7 +189,7 @@ def test_a_broken_promise_is_exit_code_3_and_says_which(course: Path) -> None:
     path = course / "my_bug" / "bug.toml"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("test_scores_have_unit_variance", "test_logits_are_finite"))
-    result = bugkit("check", "my_bug", "--catalogue", str(course))
+    result = bugkit("check", "my_bug", "--catalogue", str(course), columns=200)
     assert result.exit_code == 3
     assert "test_scores_have_unit_variance fails as well" in result.stdout
     assert "test_logits_are_finite does not fail" in result.stdout
@@ -244,6 +247,19 @@ def test_the_known_bug_of_a_file_is_named(tmp_path: Path) -> None:
     result = bugkit("check", str(folder))
     assert result.exit_code == 1
     assert "post_norm: Layer norm stands after the residual sum" in result.stdout
+    blind = bugkit("check", str(folder), "--blind")
+    assert blind.exit_code == 1
+    assert not [
+        word
+        for bug in load_catalogue().values()
+        for word in (bug.slug, bug.title, "known bug")
+        if word in blind.stdout
+    ]
+    # All the rest is said as ever.
+    lines = list(filter(None, blind.stdout.splitlines()))
+    assert [line for line in result.stdout.splitlines() if line in lines] == lines
+    assert len([line for line in lines if line.startswith("  ✗ ")]) > 1
+    assert f"bugkit explain {folder}" in blind.stdout
 
 
 def test_new_writes_a_bug_that_explains_itself_and_loads(tmp_path: Path) -> None:

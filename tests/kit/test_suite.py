@@ -114,6 +114,7 @@ def test_the_settings_of_the_user_do_not_matter(
     assert collect() == expected
 
 
+@pytest.mark.usefixtures("plain_assertions")
 def test_no_verdict_is_luck_of_the_seed(suite: Path) -> None:
     """The numbers of the parameters are arbitrary; only the record belongs to one seed."""
     change(suite / "cases.py", "SEED = 1", "SEED = 2")

@@ -11,6 +11,7 @@ import pytest
 
 from bugkit.catalogue import load_catalogue
 from bugkit.places import MUTANTS
+from bugkit.worksheet.worked import WORKED, worked_bugs
 
 ROOT = MUTANTS.parent
 
@@ -47,6 +48,9 @@ def test_the_wheel_holds_the_data_and_no_tests_of_the_tool(wheel: Path) -> None:
     expected += ["report/matrix.schema.json", "detectors/pytest.ini"]
     for bug in load_catalogue().values():
         expected += [f"mutants/{bug.slug}/bug.toml", f"mutants/{bug.slug}/{bug.file}"]
+    hunts = worked_bugs(load_catalogue())
+    assert hunts
+    expected += [f"mutants/{bug.slug}/{WORKED}" for bug in hunts]
     assert not [name for name in expected if f"bugkit/{name}" not in names]
 
 

@@ -51,6 +51,9 @@ PIPE_WIDTH = 100
     help="What a subject may take (Linux).  [default: 1024]",
 )
 @click.option("--no-cache", is_flag=True, help="Run everything again.")
+@click.option(
+    "--blind", is_flag=True, help="Which properties fail, and not which known bug that looks like."
+)
 @catalogue_option
 @click.pass_context
 def check(
@@ -64,6 +67,7 @@ def check(
     timeout: float | None,
     memory: int | None,
     no_cache: bool,
+    blind: bool,
     folders: tuple[Path, ...],
 ) -> None:
     """Cross subjects with detectors: the kill matrix.
@@ -91,8 +95,13 @@ def check(
         if form is None and out.suffix.lower() not in (*SUFFIXES, ".txt"):
             raise Problem(f"{out}: the ending does not tell the format; add --format")
     form = form or SUFFIXES.get(out.suffix.lower() if out else "", "table")
+    if blind and (not names or form != "table"):
+        raise Problem(
+            "--blind: only the list for named subjects names no bugs; name your file or folder, "
+            "and leave other formats away"
+        )
     width = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
-    matrix, text = check_subjects(names, catalogue, options, form, width)
+    matrix, text = check_subjects(names, catalogue, options, form, width, blind)
     if out is not None:
         write_text(out, click.unstyle(text).rstrip("\n") + "\n")
         click.echo(f"{shown(out)}: written", err=True)

@@ -32,9 +32,7 @@ def form_of(secret: Secret, assignment: str, student: str) -> str:
 
 def parse_form(text: str) -> str:
     """The form id that a person copied, as form_of gives it."""
-    letters = "".join(
-        c for c in as_read(text) if c not in "-\u2010\u2011\u2013" and not c.isspace()
-    )
+    letters = as_read(text)
     for letter in letters:
         if letter not in ALPHABET:
             raise Problem(f"form id {text!r}: {letter!r} does not occur in form ids; read it again")

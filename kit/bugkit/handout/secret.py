@@ -76,7 +76,7 @@ def read_secret(path: Path) -> Secret:
             + ("" if len(digits) != 2 * SIZE else ", not all of them such digits")
         )
     secret = Secret(bytes.fromhex(digits))
-    if as_read(mark) != fingerprint(secret).upper():
+    if as_read(mark) != as_read(fingerprint(secret)):
         raise Problem(
             f"{shown(path)}: line {second}: the fingerprint is not that of line {first}; "
             "the file has been changed or copied with a slip: compare it with your copy"

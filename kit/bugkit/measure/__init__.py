@@ -7,7 +7,9 @@ the same seed. What came of it is one small file a bug.
     settings    how
     script      the script itself, and what it tells while it runs
     differences the largest differences from the correct GPT on one fixed batch
-    child       the process that runs the two
+    pictures    numbers to draw, on the same kind of parameters
+    comparison  two rows or maps of numbers beside each other, and their JSON
+    child       the process that runs the three
     run         the parent's side: several at a time, none for longer than it may
     evidence    what came of it: Evidence, its JSON, and what counts as the same
     store       where evidence lies, and whether it is of today's sources

@@ -10,6 +10,7 @@ from ..problems import said
 from ..runner import settle
 from ..subject import CORRECT_SUBJECT, Subject, import_fault, load
 from .differences import largest_differences
+from .pictures import pictures
 from .script import Stage, train_and_sample
 from .settings import Setting
 
@@ -41,7 +42,17 @@ def run_child(subject: Subject, setting: Setting, pipe: Connection) -> None:
         for name, value in differences.items():
             tell(name, value)
         _train(gpt, setting, tell)
+        for name, value in _pictures(subject, setting).items():
+            tell(name, value)
     tell(END, None)
+
+
+def _pictures(subject: Subject, setting: Setting) -> dict[str, Any]:
+    """Of a model that has done nothing else yet: some mutants remember what they did."""
+    try:
+        return pictures(load(subject), load(CORRECT_SUBJECT), setting)
+    except BaseException:  # told when it was imported first
+        return {}
 
 
 def _train(gpt: Any, setting: Setting, tell: Any) -> None:

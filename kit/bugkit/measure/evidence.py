@@ -2,16 +2,17 @@
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 
 from ..problems import Problem
+from .comparison import Maps, Pair, difference, maps_of, pair_of, to_text
 from .script import Stage
 from .settings import ROUNDING, WINDOW, Setting
 
-VERSION = 1
+VERSION = 2
 """Of the layout; grows when a reader of the old one would go wrong."""
 
 DIGITS = 4
@@ -75,6 +76,14 @@ class Evidence:
     """Of the logits when the batch is read in two pieces, through the cache."""
     attention_difference: float | None
     gradient_difference: float | None
+    attention: Maps | None
+    """Of the head in which the two differ most. Here and below: of fixed parameters, for one to
+    draw."""
+    sampled: Pair | None
+    """Shares of the tokens that are drawn from fixed logits."""
+    by_position: Pair | None
+    """The largest difference of logits between reading in pieces, through the cache, and reading
+    at once, at each position."""
 
     @property
     def finished(self) -> bool:
@@ -84,6 +93,11 @@ class Evidence:
 
 FIELDS = tuple(field.name for field in fields(Evidence))
 NUMBERS = tuple(name for name in FIELDS if name.endswith(("_loss", "_difference")))
+COMPARISONS: dict[str, Callable[[Any], Maps | Pair | None]] = {
+    "attention": maps_of,
+    "sampled": pair_of,
+    "by_position": pair_of,
+}
 
 
 def rounded(number: float | None) -> float | None:
@@ -108,6 +122,8 @@ def to_json(evidence: Evidence) -> str:
             texts = [json.dumps(loss) for loss in value]
             rows = [", ".join(texts[i : i + PER_LINE]) for i in range(0, len(texts), PER_LINE)]
             text = "[" + ",".join(f"\n  {row}" for row in rows) + ("\n ]" if rows else "]")
+        elif name in COMPARISONS:
+            text = to_text(value)
         else:
             text = json.dumps(value)
         lines.append(f' "{name}": {text}')
@@ -150,6 +166,8 @@ def _read(key: str, value: Any) -> Any:
         return tuple(map(_number, value))
     if key in NUMBERS:
         return _number(value)
+    if key in COMPARISONS:
+        return COMPARISONS[key](value)
     if key == "steps":
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise ValueError
@@ -185,10 +203,16 @@ def deviations(recorded: Evidence, measured: Evidence) -> Iterator[str]:
         old, new = getattr(recorded, name), getattr(measured, name)
         if not _alike(name, old, new):
             yield f"{name}: {_shown(old)} is recorded, {_shown(new)} was measured"
-    # As far as both go: the last window may be cut short.
+    for name in () if timed else COMPARISONS:
+        if said := difference(getattr(recorded, name), getattr(measured, name)):
+            yield f"{name}: {said}"
     points = list(zip(recorded.losses, measured.losses, strict=False))
-    whole = min(recorded.steps, measured.steps) // WINDOW
-    for i, (old, new) in enumerate(points[:whole] if timed else points, 1):
+    if timed:  # the last window of the shorter one may be cut short
+        points = points[: min(recorded.steps, measured.steps) // WINDOW]
+    elif len(recorded.losses) != len(measured.losses):
+        counts = len(recorded.losses), len(measured.losses)
+        yield f"losses: {counts[0]} points are recorded, {counts[1]} were measured"
+    for i, (old, new) in enumerate(points, 1):
         if not _alike("losses", old, new):
             yield f"losses, point {i}: {_shown(old)} is recorded, {_shown(new)} was measured"
             return  # the points after it follow from it

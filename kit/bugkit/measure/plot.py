@@ -7,7 +7,9 @@ from dataclasses import dataclass
 ROWS = 9
 """Lines of the plot."""
 
-LABEL = 5
+OVER, UNDER = -1, ROWS
+
+LABEL = 6
 """Characters of a number on the axis."""
 
 MARGIN = LABEL + 3
@@ -16,9 +18,9 @@ MARGIN = LABEL + 3
 FEWEST = 8
 """Columns at least, however narrow the terminal."""
 
-CEILING = 1.5
-"""How far above the highest loss of the correct GPT the plot reaches; what is higher stands in the
-top line as ABOVE."""
+REACH = 0.5
+"""How far beyond the losses of the correct GPT the plot reaches, as a share of their maximum. What
+lies further out stands in the top or the bottom line, as ABOVE or BELOW."""
 
 Curve = Sequence[float | None]
 
@@ -31,6 +33,7 @@ class Symbols:
     ours: str
     both: str
     above: str
+    below: str
     axis: str
     corner: str
     floor: str
@@ -38,42 +41,62 @@ class Symbols:
     @property
     def drawable(self) -> str:
         """All of them, to see whether an output can take them."""
-        return "".join((self.theirs, self.ours, self.both, self.above, self.axis, self.corner))
+        return "".join(
+            (
+                self.theirs,
+                self.ours,
+                self.both,
+                self.above,
+                self.below,
+                self.axis,
+                self.corner,
+                self.floor,
+            )
+        )
 
 
-UNICODE = Symbols("●", "·", "◉", "▲", "┤", "└", "─")
-ASCII = Symbols("o", ".", "@", "^", "|", "+", "-")
+UNICODE = Symbols("●", "·", "◉", "▲", "▼", "┤", "└", "─")
+ASCII = Symbols("o", ".", "@", "^", "v", "|", "+", "-")
 
 
-def plot(theirs: Curve, ours: Curve, width: int, steps: int, symbols: Symbols) -> Iterator[str]:
-    """Both curves in one frame, in lines of at most `width` characters where that can be. A point
-    that is no number leaves its place empty."""
-    points = max(len(theirs), len(ours))
+def plot(
+    theirs: Curve, ours: Curve, points: int, steps: int, width: int, symbols: Symbols
+) -> Iterator[str]:
+    """Both curves in one frame, in lines of at most `width` characters where that can be. A whole
+    curve has `points` points, the last of them at `steps`; what is no number leaves its place
+    empty."""
     room = max(FEWEST, width - MARGIN)
-    columns = min(room // points * points, 2 * points) if room >= points else room
+    columns = points * min(2, room // points) or room
     low, high = _range(theirs, ours)
     theirs_at = [_row(value, low, high) for value in _spread(theirs, points, columns)]
     ours_at = [_row(value, low, high) for value in _spread(ours, points, columns)]
     for row in range(ROWS):
         value = high - (high - low) * row / (ROWS - 1)
-        label = f"{value:.2f}" if row % 4 == 0 else ""
         cells = (_cell(row, t, o, symbols) for t, o in zip(theirs_at, ours_at, strict=True))
-        yield f" {label:>{LABEL}}{symbols.axis} {''.join(cells)}".rstrip()
+        start = f" {_label(value) if row % 4 == 0 else '':>{LABEL}}{symbols.axis} "
+        yield f"{start}{''.join(cells)}".rstrip()
     yield f" {'':>{LABEL}}{symbols.corner}{symbols.floor * (columns + 1)}"
-    yield f" {'':>{LABEL}}  step 1{f'{steps}':>{max(columns - 6, len(str(steps)) + 1)}}"
+    yield f" {'':>{LABEL}}  step 1{steps:>{max(columns - len('step 1'), len(str(steps)) + 1)}}"
+
+
+def _label(value: float) -> str:
+    if abs(value) < 100:
+        return f"{value:.2f}"
+    return f"{value:.0f}" if abs(value) < 1e4 else f"{value:.0e}"
 
 
 def _range(theirs: Curve, ours: Curve) -> tuple[float, float]:
-    """From the lowest to the highest value, but not far above the correct GPT."""
+    """From the lowest to the highest value, but not far from the correct GPT."""
     known = [value for value in ours if value is not None]
     every = known + [value for value in theirs if value is not None]
     if not every:
         return 0.0, 1.0
     low, high = min(every), max(every)
     if known:
-        high = min(high, CEILING * max(known))
+        reach = REACH * abs(max(known))
+        low, high = max(low, min(known) - reach), min(high, max(known) + reach)
     # Some height in any case, so that a flat curve is flat.
-    return low, max(high, low + 0.01)
+    return low, max(high, low + 0.01 * max(1.0, abs(low)))
 
 
 def _spread(curve: Curve, points: int, columns: int) -> list[float | None]:
@@ -83,17 +106,19 @@ def _spread(curve: Curve, points: int, columns: int) -> list[float | None]:
 
 
 def _row(value: float | None, low: float, high: float) -> int | None:
-    """Line of a value, counted from the top; -1 for one that is above."""
+    """Line of a value, counted from the top; one that lies further out is at OVER or UNDER."""
     if value is None:
         return None
-    if value > high:
-        return -1
+    if not low <= value <= high:
+        return OVER if value > high else UNDER
     return ROWS - 1 - math.floor((value - low) / (high - low) * (ROWS - 1) + 0.5)
 
 
 def _cell(row: int, theirs: int | None, ours: int | None, symbols: Symbols) -> str:
-    if row == 0 and theirs == -1:
+    if row == 0 and theirs == OVER:
         return symbols.above
+    if row == ROWS - 1 and theirs == UNDER:
+        return symbols.below
     if theirs == ours == row:
         return symbols.both
     if theirs == row:

@@ -17,7 +17,7 @@ from ..processes import end, epitaph
 from ..subject import Subject
 from .child import END, RAISED, run_child
 from .differences import DIFFERENCES
-from .evidence import Evidence, Outcome, curve, rounded
+from .evidence import COMPARISONS, Evidence, Outcome, curve, rounded
 from .script import Stage
 from .settings import Setting
 
@@ -140,7 +140,8 @@ class _Child:
         if outcome is Outcome.FINISHED and not finite:
             outcome = Outcome.NOT_FINITE
         ended = outcome in (Outcome.FINISHED, Outcome.NOT_FINITE)
-        numbers = {name: rounded(self.told.get(name)) for name in DIFFERENCES}
+        numbers: dict[str, Any] = {name: rounded(self.told.get(name)) for name in DIFFERENCES}
+        numbers |= {name: read(self.told.get(name)) for name, read in COMPARISONS.items()}
         return Evidence(
             subject=self.task.subject.id,
             digest=self.task.digest,

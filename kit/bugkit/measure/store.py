@@ -19,7 +19,7 @@ NAME = "evidence.json"
 DIGEST = 16
 """Hexadecimal digits that are kept."""
 
-MEASURING = ("text", "settings", "script", "differences")
+MEASURING = ("text", "settings", "script", "differences", "pictures")
 """The modules that the numbers come from."""
 
 

@@ -53,7 +53,7 @@ def observed(
     if evidence.losses:
         yield ""
         ours = correct.losses if correct else ()
-        lines = list(plot(evidence.losses, ours, width, STEPS, symbols))
+        lines = list(plot(evidence.losses, ours, STEPS // WINDOW, STEPS, width, symbols))
         yield from lines
         yield from wrapped(_legend(lines, correct is not None, symbols), width, "  ")
     yield ""
@@ -83,7 +83,7 @@ def compared(evidence: Evidence, width: int) -> Iterator[str]:
 
 def _legend(lines: list[str], with_correct: bool, symbols: Symbols) -> str:
     """The symbols that occur."""
-    words = {symbols.theirs: "this program", symbols.above: "the same, higher"}
+    words = {symbols.theirs: "this program", symbols.above: "higher", symbols.below: "lower"}
     if with_correct:
         words |= {symbols.ours: "the correct GPT", symbols.both: "both"}
     cells = "".join(line[MARGIN:] for line in lines[:-2])

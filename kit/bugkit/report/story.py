@@ -18,7 +18,7 @@ MIN_WIDTH = 30
 
 
 def as_story(matrix: Matrix, width: int, diagnoses: Mapping[str, Diagnosis]) -> str:
-    """One paragraph a subject; `diagnoses` holds one for each file."""
+    """One paragraph a subject; `diagnoses` holds one for each file, or none."""
     paragraphs = [
         "\n".join(_subject(matrix, s, max(MIN_WIDTH, width), diagnoses.get(s.id, Diagnosis())))
         for s in matrix.subjects

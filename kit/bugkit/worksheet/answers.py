@@ -13,8 +13,8 @@ from ..problems import Problem
 from ..subject import subject_of
 from .codes import code_of
 from .content import Header, one_line
-from .excerpt import difference, pieces
-from .model import Criterion, DiffLine, Key, Reference, Verdict
+from .excerpt import BACKWARD, changed_lines, difference, touched
+from .model import Criterion, Key, Reference, Verdict
 from .words import Paragraph, paragraph, prose
 
 NEIGHBOURS = 3
@@ -24,9 +24,8 @@ NEIGHBOURS = 3
 def key_of(bug: Bug, matrix: Matrix, catalogue: Mapping[str, Bug], header: Header) -> Key:
     """The answers. `matrix` holds the row of this bug."""
     broken, correct = read_text(bug.module), read_text(bug.original)
-    fix = difference(broken, correct)
     texts = _rubric()["innocent" if bug.innocent else "bug"]
-    place = _place(bug, broken, fix)
+    place = _place(bug, broken, correct)
     killers = set(matrix.killers(subject_of(bug)))
     return Key(
         code=code_of(bug.slug),
@@ -40,7 +39,7 @@ def key_of(bug: Bug, matrix: Matrix, catalogue: Mapping[str, Bug], header: Heade
         course=one_line(header.course),
         date=one_line(header.date),
         file=bug.file,
-        fix=fix,
+        fix=difference(broken, correct),
         explanation=prose(bug.teach.explanation),
         misconception=prose(bug.teach.misconception),
         predict=prose(bug.teach.predict),
@@ -58,14 +57,15 @@ def key_of(bug: Bug, matrix: Matrix, catalogue: Mapping[str, Bug], header: Heade
     )
 
 
-def _place(bug: Bug, broken: str, fix: Iterable[DiffLine]) -> str:
+def _place(bug: Bug, broken: str, correct: str) -> str:
     """Where the bug is, such as `attention_weights` in `attention.py`, line 92."""
-    lines = sorted({line.number for line in fix if line.sign != " "})
-    named = [piece for piece in pieces(broken) if piece.name]
-    touched = [piece for piece in named if any(n in piece for n in lines)]
+    lines = sorted(changed_lines(broken, correct))
+    named = [piece for piece in touched(broken, correct) if piece.name]
+    # A wrong forward pass comes with its own gradient: who names the forward pass has found it.
+    named = [piece for piece in named if not piece.name.endswith(BACKWARD)] or named
     # An import that the repair brings along is not where the bug is.
-    lines = [n for n in lines if any(n in piece for piece in touched)] or lines
-    names = [piece.name for piece in touched]
+    lines = [n for n in lines if any(n in piece for piece in named)] or lines
+    names = [piece.name for piece in named]
     where = " and ".join(f"`{name}`" for name in names) or "the top"
     numbers = ", ".join(map(str, lines))
     return f"{where} in `{bug.file}` (line{'s' if len(lines) > 1 else ''} {numbers})"
@@ -73,20 +73,25 @@ def _place(bug: Bug, broken: str, fix: Iterable[DiffLine]) -> str:
 
 def _equal_programs(bug: Bug, catalogue: Iterable[Bug]) -> list[Paragraph]:
     """Innocents of the same function: other ways to write it that are known to be right."""
-    functions = {edit.inside for edit in bug.edits}
+    functions = _functions(bug)
     return [
         paragraph(f"Another right way to write this part: {other.title} (`{other.slug}`).")
         for other in catalogue
-        if other.innocent and other.file == bug.file and other is not bug
-        if functions & {edit.inside for edit in other.edits}
+        if other.innocent and other.file == bug.file and other.slug != bug.slug
+        if functions & _functions(other)
     ]
+
+
+def _functions(bug: Bug) -> set[str]:
+    changed = touched(read_text(bug.module), read_text(bug.original))
+    return {piece.name for piece in changed if piece.name}
 
 
 def _wrong_answers(
     bug: Bug, catalogue: Iterable[Bug], properties: Iterable[Detector]
 ) -> tuple[Paragraph, ...]:
     """Bugs that fail nearly the same properties, and the property that tells them apart."""
-    others = [other for other in catalogue if not other.innocent and other is not bug]
+    others = [other for other in catalogue if not other.innocent and other.slug != bug.slug]
     if bug.innocent:
         near = [other for other in others if other.file == bug.file]
         near.sort(key=lambda other: (other.component != bug.component, other.slug))

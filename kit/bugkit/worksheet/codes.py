@@ -15,7 +15,7 @@ ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 6
 """Among a thousand bugs, two share a code with a probability below one in two thousand."""
 
-_READ_AS = str.maketrans("OIL", "011")
+_READ_AS = str.maketrans("OIL", "011", "-\u2010\u2011\u2013")
 
 
 def spelt(number: int, length: int) -> str:
@@ -28,8 +28,9 @@ def spelt(number: int, length: int) -> str:
 
 
 def as_read(text: str) -> str:
-    """The letters that a person meant: small ones are capitals, O is 0, I and L are 1."""
-    return text.strip().upper().translate(_READ_AS)
+    """The letters that a person meant: small ones are capitals, O is 0, I and L are 1; spaces and
+    hyphens only make groups."""
+    return "".join(text.split()).upper().translate(_READ_AS)
 
 
 def code_of(slug: str) -> str:

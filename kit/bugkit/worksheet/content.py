@@ -13,7 +13,7 @@ from ..subject import subject_of
 from .codes import code_of
 from .excerpt import excerpt_of
 from .figures import figure_of
-from .model import Figure, Hints, Property, Sheet
+from .model import Hints, Property, Sheet
 from .signatures import signatures
 from .words import Prose, paragraph, prose
 
@@ -44,8 +44,9 @@ def sheet_of(bug: Bug, matrix: Matrix, header: Header, hints: Hints) -> Sheet:
     """The challenge. `matrix` holds the row of this bug."""
     broken, correct = read_text(bug.module), read_text(bug.original)
     excerpt, listing = excerpt_of(bug.file, broken, correct)
+    code = code_of(bug.slug)
     return Sheet(
-        code=code_of(bug.slug),
+        code=code,
         course=one_line(header.course),
         date=one_line(header.date),
         minutes=header.minutes_for(bug.difficulty),
@@ -54,7 +55,7 @@ def sheet_of(bug: Bug, matrix: Matrix, header: Header, hints: Hints) -> Sheet:
         shapes=signatures(broken, excerpt),
         symptom=prose(bug.teach.symptom),
         property=_property(bug, matrix),
-        figure=_figure(bug),
+        figure=figure_of(bug, code),
         excerpt=excerpt,
         listing=listing,
         predict=prose(bug.teach.predict),
@@ -89,10 +90,6 @@ def _property(bug: Bug, matrix: Matrix) -> Property:
         return Property(paragraph(ALL_HOLD), True, ())
     detector, cell = first_failure(bug, matrix)
     return Property(paragraph(detector.label), False, paragraph(cell.message))
-
-
-def _figure(bug: Bug) -> Figure:
-    return figure_of(bug)
 
 
 @cache

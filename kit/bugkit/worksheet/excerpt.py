@@ -6,13 +6,14 @@ choice does not point at the bug.
 
 import ast
 import difflib
-from collections.abc import Iterable
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 
 from .model import MAX_EXCERPT, MAX_LISTING, DiffLine, Line, Listing
 
 BACKWARD = "_backward"
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 CONTEXT = 2
 """Unchanged lines around each change of a key."""
 
@@ -36,25 +37,66 @@ class Piece:
         return self.first <= line <= self.last
 
 
+def lines_of(source: str) -> list[str]:
+    """Lines as Python counts them. `str.splitlines` also parts at characters that are none."""
+    lines = re.split(r"\r\n|\r|\n", source)
+    return lines if lines[-1] else lines[:-1]
+
+
 def pieces(source: str) -> list[Piece]:
     """The file in pieces, in its order."""
-    lines = source.splitlines()
-    nodes = ast.parse(source).body
+    lines = lines_of(source)
     starts: list[tuple[int, str]] = [(1, "")]
-    for node in nodes:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            starts.append((first, node.name))
-        elif starts[-1][1]:
-            starts.append((node.lineno, ""))
+    above = 0
+    for node in ast.parse(source).body:
+        name = node.name if isinstance(node, DEFINITIONS) else ""
+        if name or starts[-1][1]:
+            starts.append((_first_line(node, lines, above), name))
+        above = node.end_lineno or node.lineno
     found = []
     for (first, name), (end, _) in pairwise([*starts, (len(lines) + 1, "")]):
         last = end - 1
-        while last > first and not lines[last - 1].strip():
+        while last >= first and not lines[last - 1].strip():
             last -= 1
         if last >= first:
             found.append(Piece(name, first, last))
     return found
+
+
+def _first_line(node: ast.stmt, lines: list[str], above: int) -> int:
+    """With its decorators and the comment that stands right on it."""
+    decorators = node.decorator_list if isinstance(node, DEFINITIONS) else []
+    first = min([node.lineno, *(d.lineno for d in decorators)])
+    while first - 1 > above and lines[first - 2].startswith("#"):
+        first -= 1
+    return first
+
+
+def touched(broken: str, correct: str) -> list[Piece]:
+    """The pieces of the broken program that the repair changes.
+
+    A line that the repair adds is looked up in the correct program: in the broken one its place
+    may be the empty line below a definition.
+    """
+    old, new = pieces(broken), pieces(correct)
+    taken: set[int] = set()
+    beside: set[int] = set()
+    added: set[int] = set()
+    matcher = difflib.SequenceMatcher(None, lines_of(broken), lines_of(correct), autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        taken |= set(range(a + 1, b + 1))
+        added |= set(range(c + 1, d + 1))
+        if a == b:
+            beside |= {a, a + 1}
+    names = {p.name for p in new if any(line in p for line in added)}
+    return [
+        p
+        for p in old
+        if any(line in p for line in taken)
+        or (p.name in names and (p.name or any(line in p for line in beside)))
+    ]
 
 
 def changed_lines(broken: str, correct: str) -> set[int]:
@@ -66,7 +108,7 @@ def changed_lines(broken: str, correct: str) -> set[int]:
 
 def difference(broken: str, correct: str, context: int = CONTEXT) -> tuple[DiffLine, ...]:
     """The repair: from the broken program to the correct one."""
-    old, new = broken.splitlines(), correct.splitlines()
+    old, new = lines_of(broken), lines_of(correct)
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     lines: list[DiffLine] = []
     for group in matcher.get_grouped_opcodes(context):
@@ -83,18 +125,24 @@ def difference(broken: str, correct: str, context: int = CONTEXT) -> tuple[DiffL
 def excerpt_of(file: str, broken: str, correct: str) -> tuple[Listing, Listing | None]:
     """What stands on the first page, and what on a third one if the first is too small."""
     all_pieces = pieces(broken)
-    changed = changed_lines(broken, correct)
-    needed = [p for p in all_pieces if any(line in p for line in changed)]
-    defined = [p for p in needed if p.name] or needed
-    first = _chosen(all_pieces, defined, MAX_EXCERPT)
+    needed = touched(broken, correct)
+    needed = [p for p in needed if p.name] or needed
+    first = _chosen([], all_pieces, needed, MAX_EXCERPT)
+    others = [p for p in all_pieces if p not in first]
+    missing = [p for p in needed if p not in first]
     listing = None
-    if not set(defined) <= set(first):
-        listing = _listing(file, broken, _chosen(all_pieces, defined, MAX_LISTING), all_pieces)
+    if missing:
+        # No hunt without its program: what is needed is there, however long it is.
+        rest = _chosen(missing, others, missing, MAX_LISTING)
+        listing = _listing(file, broken, rest, all_pieces)
     return _listing(file, broken, first, all_pieces), listing
 
 
-def _chosen(all_pieces: list[Piece], needed: list[Piece], limit: int) -> list[Piece]:
-    """As many as fit: first what is needed, forward before backward, then the rest in order."""
+def _chosen(
+    given: list[Piece], all_pieces: list[Piece], needed: list[Piece], limit: int
+) -> list[Piece]:
+    """What is given, and as many as fit: first what is needed, forward before backward, then the
+    rest in order."""
     order = [
         *sorted(needed, key=lambda p: p.name.endswith(BACKWARD)),
         *sorted(
@@ -103,24 +151,24 @@ def _chosen(all_pieces: list[Piece], needed: list[Piece], limit: int) -> list[Pi
         ),
         *(p for p in all_pieces if p not in needed and not p.name),
     ]
-    chosen: list[Piece] = []
+    chosen = list(given)
     for piece in order:
-        if _length(sorted([*chosen, piece], key=lambda p: p.first)) <= limit:
+        if piece not in chosen and _length([*chosen, piece]) <= limit:
             chosen.append(piece)
     return sorted(chosen, key=lambda p: p.first)
 
 
-def _length(chosen: Iterable[Piece]) -> int:
+def _length(chosen: list[Piece]) -> int:
     """Lines of print: one empty line between two pieces."""
     sizes = [piece.size for piece in chosen]
     return sum(sizes) + max(len(sizes) - 1, 0)
 
 
 def _listing(file: str, source: str, chosen: list[Piece], all_pieces: list[Piece]) -> Listing:
-    text = source.splitlines()
+    text = lines_of(source)
     lines: list[Line] = []
     for piece in chosen:
-        if lines:
+        if lines and lines[-1].number + 1 < piece.first:
             lines.append(Line(piece.first - 1, ""))
         lines += [Line(i, text[i - 1]) for i in range(piece.first, piece.last + 1)]
     return Listing(file, tuple(lines), whole=len(chosen) == len(all_pieces))

@@ -3,11 +3,30 @@
 A document is one file, or one with the drawings that it shows: {name: content}.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
 
 from ..problems import MissingTool
-from .model import KeySet, Layout, SheetSet
+from .model import KeySet, Layout, Marking, Program, SheetSet
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What the students' document is made of."""
+
+    sheets: SheetSet
+    programs: tuple[Program, ...] = ()
+    """For notebooks: one for each sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What only the teacher's document is made of."""
+
+    keys: KeySet
+    markings: tuple[Marking, ...] = ()
+    """For notebooks: one for each key."""
 
 
 class Form(StrEnum):
@@ -16,6 +35,7 @@ class Form(StrEnum):
     HTML = "html"
     PDF = "pdf"
     MARKDOWN = "markdown"
+    IPYNB = "ipynb"
 
     @property
     def suffix(self) -> str:
@@ -24,34 +44,59 @@ class Form(StrEnum):
 
     def require(self) -> None:
         """Raise MissingTool, before any work, if this format cannot be made here."""
-        if self is Form.PDF and find_spec("typst") is None:
-            raise MissingTool("a PDF needs Typst", "worksheets")
+        library, what = _NEEDS.get(self, ("", ""))
+        if library and find_spec(library) is None:
+            raise MissingTool(what, "worksheets")
 
-    def sheets(self, name: str, collection: SheetSet, layout: Layout) -> dict[str, bytes]:
+    def sheets(self, name: str, material: Material, layout: Layout) -> dict[str, bytes]:
         """The document for the students; `name` is that of its file, without the suffix."""
+        sheets = material.sheets
+        if self is Form.MARKDOWN:
+            from . import markdown
+
+            drawings = {file: svg.encode() for file, svg in markdown.figures(sheets).items()}
+            return {name + self.suffix: markdown.sheets(sheets, layout).encode(), **drawings}
         if self is Form.PDF:
             from . import pdf
 
-            return {name + self.suffix: pdf.sheets(collection, layout)}
-        if self is Form.HTML:
+            content = pdf.sheets(sheets, layout)
+        elif self is Form.IPYNB:
+            from . import notebook
+
+            content = notebook.sheets(sheets, material.programs, layout).encode()
+        else:
             from . import html
 
-            return {name + self.suffix: html.sheets(collection, layout).encode()}
-        from . import markdown
+            content = html.sheets(sheets, layout).encode()
+        return {name + self.suffix: content}
 
-        drawings = {file: svg.encode() for file, svg in markdown.figures(collection).items()}
-        return {name + self.suffix: markdown.sheets(collection, layout).encode(), **drawings}
-
-    def keys(self, name: str, collection: KeySet, layout: Layout) -> dict[str, bytes]:
+    def keys(
+        self, name: str, material: Material, answers: Answers, layout: Layout
+    ) -> dict[str, bytes]:
         """The document for the teacher."""
-        if self is Form.PDF:
+        if self is Form.MARKDOWN:
+            from . import markdown
+
+            content = markdown.keys(answers.keys, layout).encode()
+        elif self is Form.PDF:
             from . import pdf
 
-            return {name + self.suffix: pdf.keys(collection, layout)}
-        if self is Form.HTML:
+            content = pdf.keys(answers.keys, layout)
+        elif self is Form.IPYNB:
+            from . import notebook
+
+            content = notebook.keys(
+                material.sheets, answers.keys, material.programs, answers.markings, layout
+            ).encode()
+        else:
             from . import html
 
-            return {name + self.suffix: html.keys(collection, layout).encode()}
-        from . import markdown
+            content = html.keys(answers.keys, layout).encode()
+        return {name + self.suffix: content}
 
-        return {name + self.suffix: markdown.keys(collection, layout).encode()}
+
+_NEEDS = {
+    Form.PDF: ("typst", "a PDF is made by Typst"),
+    Form.IPYNB: ("nbformat", "a notebook is checked by nbformat"),
+}
+"""Library, and what it is for."""

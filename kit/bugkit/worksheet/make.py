@@ -15,8 +15,9 @@ from ..subject import subject_of
 from .answers import key_of
 from .codes import code_of, shared
 from .content import Header, sheet_of
-from .forms import Form
+from .forms import Answers, Form, Material
 from .model import KeySet, Layout, SheetSet
+from .program import marking_of, program_of
 from .worked import worked_bugs, worked_sheet
 
 TITLE = "Bug hunts"
@@ -125,26 +126,29 @@ def make(order: Order, catalogue: Mapping[str, Bug], progress: Report) -> Iterat
 def _rendered(
     order: Order, document: Document, matrix: Matrix, catalogue: Mapping[str, Bug]
 ) -> dict[str, bytes]:
-    count = len(document.bugs)
-    numbered = list(enumerate(document.bugs, 1))
-    if document.is_key:
-        first = 2 if order.as_set and order.example else 1
-        keys = tuple(
-            replace(
-                key_of(bug, matrix, catalogue, order.header),
-                number=i + first - 1,
-                of=count + first - 1,
-            )
-            for i, bug in numbered
-        )
-        return order.form.keys(document.name, KeySet(KEY_TITLE, keys), order.layout)
+    """The files of a document, by name. An answer goes nowhere near that of the students."""
+    bugs = document.bugs
+    # In a set the example is the first sheet, and has no key.
+    first = 2 if document.is_key and order.as_set and order.example else 1
+    place = {bug: (i, len(bugs) + first - 1) for i, bug in enumerate(bugs, first)}
     sheets = []
-    for i, bug in numbered:
+    for bug, (number, of) in place.items():
         sheet = sheet_of(bug, matrix, order.header, order.layout.hints)
-        if bug is order.example:
+        if bug == order.example:
             sheet = worked_sheet(sheet, bug)
-        sheets.append(replace(sheet, number=i, of=count))
-    return order.form.sheets(document.name, SheetSet(TITLE, tuple(sheets)), order.layout)
+        sheets.append(replace(sheet, number=number, of=of))
+    notebook = order.form is Form.IPYNB
+    programs = tuple(program_of(bug, matrix) for bug in bugs) if notebook else ()
+    material = Material(SheetSet(TITLE, tuple(sheets)), programs)
+    if not document.is_key:
+        return order.form.sheets(document.name, material, order.layout)
+    keys = tuple(
+        replace(key_of(bug, matrix, catalogue, order.header), number=number, of=of)
+        for bug, (number, of) in place.items()
+    )
+    markings = tuple(marking_of(bug, matrix) for bug in bugs) if notebook else ()
+    answers = Answers(KeySet(KEY_TITLE, keys), markings)
+    return order.form.keys(document.name, material, answers, order.layout)
 
 
 def _refuse(order: Order, planned: list[Document]) -> None:

@@ -205,6 +205,37 @@ class SheetSet:
 
 
 @dataclass(frozen=True, slots=True)
+class Program:
+    """What a notebook brings along so that the program of a sheet can be run there."""
+
+    code: str
+    """Of the sheet."""
+    file: str
+    """The one under suspicion."""
+    files: tuple[tuple[str, str], ...]
+    """Name and source of every file of the package, that one too."""
+    check: str
+    """Source of a program with the property of the sheet as tests."""
+    tests: tuple[str, ...]
+    """Their names. Several where every property holds."""
+
+    @property
+    def source(self) -> str:
+        """Of the file under suspicion."""
+        return dict(self.files)[self.file]
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """Further properties that a repaired program must have; for the teacher only."""
+
+    code: str
+    check: str
+    """Source of a program with these tests; empty if there are none."""
+    tests: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DiffLine:
     """A line of the repair."""
 

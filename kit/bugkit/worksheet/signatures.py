@@ -7,6 +7,7 @@ in the first sentence of its docstring.
 import ast
 import re
 
+from .excerpt import lines_of
 from .model import Listing, Signature
 from .words import paragraph
 
@@ -15,21 +16,27 @@ MAX_NAMES = 3
 """Arguments that are named where no shapes are told."""
 
 _WORDS = (
+    (r"\bnp\.ndarray\b", "array"),
     (r"\bNone\b", "nothing"),
-    (r"\bfloat\b", "number"),
-    (r"tuple\[(.*)\]", r"\1"),
+    (r"\b(?:float|int)\b", "number"),
+    (r"\bstr\b", "text"),
     (r"dict\[[^\[\]]*(?:\[[^\]]*\])?\]", "tree"),
+    (r"\bAny\b", "value"),
+    (r"tuple\[number, \.\.\.\]|list\[number\]", "numbers"),
+    (r"tuple\[([^\[\]]*)\]", r"\1"),
+    (r"Iterator\[(.*)\]", r"\1, one after another"),
+    (r"tuple\[(.*)\]", r"\1"),
     (r"Callable.*", "function"),
 )
 
 _SHAPE = r"(?:twice )?\[[^\]]*\](?:, (?:twice )?\[[^\]]*\])*(?:, \w[\w ]*)?"
-_ARROW = re.compile(rf"(?P<takes>{_SHAPE})?\s*->\s*(?P<gives>{_SHAPE}|[^.,\n]+)")
+_ARROW = re.compile(rf"(?P<takes>{_SHAPE})?\s*->\s*(?P<gives>{_SHAPE}|[^.\n]+)")
 
 
 def signatures(source: str, shown: Listing) -> tuple[Signature, ...]:
     """Rows for the functions of the file that stand in the listing and tell their shapes."""
-    lines = source.splitlines()
-    numbers = {line.number for line in shown.lines}
+    lines = lines_of(source)
+    numbers = {line.number for line in shown.lines if line.text}
     functions = [
         node
         for node in ast.parse(source).body
@@ -44,22 +51,30 @@ def signatures(source: str, shown: Listing) -> tuple[Signature, ...]:
 def _row(node: ast.FunctionDef, lines: list[str]) -> Signature:
     docstring = ast.get_docstring(node) or ""
     first = " ".join(docstring.split("\n\n")[0].split())
-    body = node.body[0].lineno - 1
+    body = max(node.body[0].lineno - 1, node.lineno)
     comments = " ".join(
         line.split("#", 1)[1].strip() for line in lines[node.lineno - 1 : body] if "#" in line
     )
     match = _ARROW.search(comments) or _ARROW.search(first)
-    what = paragraph(_ARROW.sub("", first).strip(" ,.") + ".")
+    what, found = _ARROW.subn("", first)
+    if found:
+        what = what.strip(" ,.") + "."
+    takes = _arguments(node)
     if match:
-        return Signature(node.name, match["takes"] or "", match["gives"].strip(), what, True)
-    takes = ", ".join(arg.arg for arg in (*node.args.posonlyargs, *node.args.args)[:MAX_NAMES])
-    return Signature(node.name, takes, _result(node), what, False)
+        gives = match["gives"].strip()
+        return Signature(node.name, match["takes"] or takes, gives, paragraph(what), True)
+    return Signature(node.name, takes, _result(node), paragraph(what), False)
+
+
+def _arguments(node: ast.FunctionDef) -> str:
+    """The first names; dots for the others."""
+    names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    return ", ".join([*names[:MAX_NAMES], *(["..."] if len(names) > MAX_NAMES else [])])
 
 
 def _result(node: ast.FunctionDef) -> str:
     """The annotation of the result, in words."""
     text = ast.unparse(node.returns) if node.returns else ""
-    text = re.sub(r"np\.ndarray", "array", text)
     for pattern, word in _WORDS:
         text = re.sub(pattern, word, text)
     return text.strip()

@@ -9,6 +9,7 @@ import pytest
 
 from bugkit.catalogue import load_bug
 from bugkit.measure import store
+from bugkit.measure.comparison import Maps, Pair
 from bugkit.measure.evidence import Evidence, Outcome, to_json
 from bugkit.measure.settings import Setting
 from bugkit.places import CORRECT
@@ -31,6 +32,9 @@ EVIDENCE = Evidence(
     cached_difference=0.25,
     attention_difference=0.125,
     gradient_difference=0.0,
+    attention=Maps(1, 0, ((1.0, 0.0), (0.25, 0.75)), ((1.0, 0.0), (0.5, 0.5))),
+    sampled=Pair((0.75, 0.25), (0.5, 0.5)),
+    by_position=Pair((0.0, 3.125), (0.0, 0.0)),
 )
 
 THREE_STEPS = """
@@ -59,19 +63,37 @@ def subject_with(make_bug: Callable[..., Path]) -> Callable[..., Subject]:
 
 
 @pytest.fixture
-def correct_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Another place for the evidence of the correct GPT, which is up to date there."""
+def evidence() -> Evidence:
+    """Some evidence, to be changed with `replace`."""
+    return EVIDENCE
+
+
+@pytest.fixture
+def record() -> Callable[..., Path]:
+    """Writes evidence for a subject: by default such as its sources of today would give."""
+
+    def record(subject: Subject, setting: Setting, **changes: Any) -> Path:
+        today = {
+            "subject": subject.id,
+            "setting": setting,
+            "digest": store.digest_of(subject, setting),
+        }
+        path = store.place_of(subject, setting)
+        text = to_json(replace(EVIDENCE, **{**today, **changes}))
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return record
+
+
+@pytest.fixture
+def correct_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: Callable[..., Path]
+) -> Path:
+    """Another folder for the evidence of the correct GPT, which is up to date there."""
     folder = tmp_path / "measured"
     folder.mkdir()
     monkeypatch.setattr(store, "FOLDER", folder)
     for setting in Setting:
         record(CORRECT_SUBJECT, setting)
     return folder
-
-
-def record(subject: Subject, of: Setting, **changes: Any) -> Path:
-    """Write evidence for a subject; by default for its sources of today."""
-    known = replace(EVIDENCE, subject=subject.id, digest=store.digest_of(subject, of), setting=of)
-    path = store.place_of(subject, of)
-    path.write_text(to_json(replace(known, **changes)), encoding="utf-8")
-    return path

@@ -1,16 +1,16 @@
 """The training text: nothing in it may be predicted but the spelling."""
 
 import hashlib
-import itertools
 import math
 from collections import Counter
+from itertools import pairwise
 
 from bugkit.measure.text import CHOICES, ENTROPY, SENTENCES, draws, sentence, training_text
 
 
 def test_no_sentence_foretells_the_next() -> None:
     drawn = list(draws(30 * CHOICES))
-    pairs = Counter(itertools.pairwise(drawn))
+    pairs = Counter(pairwise(drawn))
     # 2,700 pairs that are drawn from 8,100: a pattern would repeat some of them often.
     assert max(pairs.values()) <= 6
 

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,7 @@ TELEPHONE = {"width": 360, "height": 740}
 A4_LANDSCAPE = {"width": 1031, "height": 703}
 """297 x 210 mm without margins of 12 mm, in pixels of 1/96 inch."""
 
-WHOLE, BY_HAND = "whole catalogue", "made by hand"
+WHOLE, PART, BY_HAND = "whole catalogue", "every fourth of the catalogue", "made by hand"
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,8 @@ def addresses(
 ) -> Mapping[str, str]:
     folder = tmp_path_factory.mktemp("pages")
     found = {}
-    for name, shown in ((WHOLE, catalogue_matrix), (BY_HAND, matrix)):
+    part = replace(catalogue_matrix, subjects=catalogue_matrix.subjects[::4])
+    for name, shown in ((WHOLE, catalogue_matrix), (PART, part), (BY_HAND, matrix)):
         path = folder / f"{name}.html"
         path.write_text(as_html(shown), encoding="utf-8")
         found[name] = path.as_uri()
@@ -151,7 +153,8 @@ def violations(page: "Page") -> list[str]:
 # What must not happen
 
 
-@pytest.mark.parametrize("name", [WHOLE, BY_HAND])
+# A part has whatever the whole has, and axe looks at each cell for a millisecond.
+@pytest.mark.parametrize("name", [PART, BY_HAND])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nobody_is_shut_out_of_the_page(name: str, scheme: str, open_page: Open) -> None:
     page = open_page(name, color_scheme=scheme)

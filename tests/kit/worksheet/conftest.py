@@ -67,7 +67,7 @@ def secrets(sheet: Callable[[str], Sheet], key: Callable[[str], Key]) -> Callabl
         program = "\n".join(line.text for listing in listings(challenge) for line in listing)
         hidden = {answers.slug, answers.title}
         for words in (answers.explanation, answers.misconception):
-            hidden |= {s for s in re.split(r"(?<=[.?!])\s+", plain(words).replace("\n", " "))}
+            hidden |= set(re.split(r"(?<=[.?!])\s+", plain(words).replace("\n", " ")))
         fixed = {line.text.strip() for line in answers.fix if line.sign == "+"}
         hidden |= {line for line in fixed if line not in program}
         for group in (answers.accepted, answers.wrong, answers.prompts):

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from bugkit.catalogue import Bug
-from bugkit.worksheet.model import MAX_EXCERPT, Key, Sheet
-from bugkit.worksheet.words import plain
+from bugkit.worksheet.model import Key, Sheet
 
 from .conftest import texts
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,7 @@ from .conftest import HEADER, HOSTILE
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
-OUR_HTML = {"<details><summary>Hint %d</summary>" % n for n in range(1, 5)} | {"</details>"}
+OUR_HTML = {f"<details><summary>Hint {n}</summary>" for n in range(1, 5)} | {"</details>"}
 
 
 def sheet_text(sheet: Sheet, hints: Hints = Hints.STRIP) -> str:
@@ -84,7 +85,7 @@ def test_every_document_is_sound(
         tokens = parsed(sheet_text(challenge))
         headings = [
             said(after.children or ())
-            for before, after in zip(tokens, tokens[1:], strict=False)
+            for before, after in pairwise(tokens)
             if before.type == "heading_open" and before.tag == "h2"
         ]
         assert [h for h in headings if h in BOXES] == BOXES, slug
