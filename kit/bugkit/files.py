@@ -1,5 +1,6 @@
 """Reading and writing text so that nothing is ever half there."""
 
+import codecs
 import contextlib
 import os
 import tempfile
@@ -11,11 +12,15 @@ from .problems import Problem, reason
 
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file, or a Problem that names the file."""
+    data = b""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        data = path.read_bytes()
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         raise Problem(
-            f"{shown(path)}: not UTF-8 text (byte {error.start}); save it as UTF-8"
+            f"{shown(path)}: {'UTF-16, ' * utf16}not UTF-8 text (byte {error.start}); "
+            "save it as UTF-8"
         ) from None
     except OSError as error:
         raise Problem(f"{shown(path)}: cannot be read: {reason(error)}") from None

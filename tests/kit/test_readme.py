@@ -4,6 +4,7 @@ import re
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -15,7 +16,18 @@ from bugkit.places import MUTANTS
 
 ROOT = MUTANTS.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = dict(cli.commands)
+
+
+def commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    """What can be run, by the words that run it: a group is no command itself."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield before + name, command
+
+
+COMMANDS = dict(commands(cli))
 
 
 def section(command: str) -> str:
@@ -45,7 +57,7 @@ def test_no_option_is_documented_that_does_not_exist() -> None:
 
 
 def test_every_command_and_option_explains_itself() -> None:
-    for command in COMMANDS.values():
+    for command in [*cli.commands.values(), *COMMANDS.values()]:
         assert command.help
         for parameter in command.params:
             if isinstance(parameter, click.Option):
