@@ -1,0 +1,304 @@
+"""Expressions on one line, as the formatter of the project writes them."""
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from ..problems import Problem
+from .marks import binding_of, literal_of
+from .scopes import Binding
+
+BINARY: dict[type[ast.operator], tuple[str, int]] = {
+    ast.BitOr: ("|", 8),
+    ast.BitXor: ("^", 9),
+    ast.BitAnd: ("&", 10),
+    ast.LShift: ("<<", 11),
+    ast.RShift: (">>", 11),
+    ast.Add: ("+", 12),
+    ast.Sub: ("-", 12),
+    ast.Mult: ("*", 13),
+    ast.Div: ("/", 13),
+    ast.FloorDiv: ("//", 13),
+    ast.Mod: ("%", 13),
+    ast.MatMult: ("@", 13),
+    ast.Pow: ("**", 15),
+}
+UNARY: dict[type[ast.unaryop], tuple[str, int]] = {
+    ast.Not: ("not ", 6),
+    ast.USub: ("-", 14),
+    ast.UAdd: ("+", 14),
+    ast.Invert: ("~", 14),
+}
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+TUPLE, NAMED, LAMBDA, TERNARY, OR, AND, NOT, COMPARISON, UNION = range(9)
+SUM, PRODUCT, SIGN, POWER, AWAIT, ATOM = 12, 13, 14, 15, 16, 17
+
+
+class Expressions:
+    """Writes expressions; keeps which names and which lines of the original it met."""
+
+    def __init__(self, names: Mapping[Binding, str]) -> None:
+        self.names = names
+        self.used: set[Binding] = set()
+        self.seen: set[int] = set()
+        self._quote = '"'
+
+    def name(self, node: ast.AST, otherwise: str) -> str:
+        """What a name is called now."""
+        self.seen.add(node.__dict__.get("lineno", 0))
+        binding = binding_of(node)
+        if binding is None:
+            return otherwise
+        self.used.add(binding)
+        return self.names.get(binding, binding.name)
+
+    def flat(self, node: ast.expr, least: int = NAMED) -> str:
+        """On one line; in parentheses if it binds less than `least`."""
+        method = getattr(self, f"_{type(node).__name__}", None)
+        if method is None:
+            kind = type(node).__name__
+            raise Problem(f"line {getattr(node, 'lineno', 0)}: a disguise cannot write {kind}")
+        text: str
+        binds: int
+        text, binds = method(node)
+        return f"({text})" if binds < least else text
+
+    def listed(self, nodes: Sequence[ast.expr]) -> str:
+        return ", ".join([self.flat(node) for node in nodes])
+
+    def _Name(self, node: ast.Name) -> tuple[str, int]:
+        return self.name(node, node.id), ATOM
+
+    def _Constant(self, node: ast.Constant) -> tuple[str, int]:
+        self.seen.add(node.lineno)
+        if isinstance(node.value, str):
+            return quoted(node.value, self._quote), ATOM
+        if node.value is ...:
+            return "...", ATOM
+        return literal_of(node) or repr(node.value).replace("'", '"'), ATOM
+
+    def _JoinedStr(self, node: ast.JoinedStr) -> tuple[str, int]:
+        return self.text_of(node.values), ATOM
+
+    def text_of(self, parts: Sequence[ast.expr]) -> str:
+        """The parts of a formatted text as one literal."""
+        quote, self._quote = self._quote, "'"
+        inside = "".join([self._part(part) for part in parts])
+        self._quote = quote
+        formatted = any(isinstance(part, ast.FormattedValue) for part in parts)
+        if not formatted:
+            whole = "".join(p.value for p in parts if isinstance(p, ast.Constant))
+            return quoted(whole, quote)
+        return f"f{quote}{inside}{quote}"
+
+    def _part(self, part: ast.expr) -> str:
+        if isinstance(part, ast.Constant):
+            self.seen.add(part.lineno)
+            body = quoted(str(part.value), '"', force=True)[1:-1]
+            return body.replace("{", "{{").replace("}", "}}")
+        if not isinstance(part, ast.FormattedValue):
+            raise Problem("a disguise cannot write this formatted text")
+        conversion = f"!{chr(part.conversion)}" if part.conversion >= 0 else ""
+        spec = ""
+        if isinstance(part.format_spec, ast.JoinedStr):
+            spec = ":" + "".join([self._part(p) for p in part.format_spec.values])
+        inner = self.flat(part.value, TERNARY)
+        return "{" + (" " if inner.startswith("{") else "") + inner + conversion + spec + "}"
+
+    def _Attribute(self, node: ast.Attribute) -> tuple[str, int]:
+        value = self.flat(node.value, ATOM)
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, int):
+            value = f"({value})"
+        return f"{value}.{node.attr}", ATOM
+
+    def _Call(self, node: ast.Call) -> tuple[str, int]:
+        return f"{self.flat(node.func, ATOM)}({', '.join(self.arguments(node))})", ATOM
+
+    def arguments(self, node: ast.Call) -> list[str]:
+        """What stands between the parentheses of a call."""
+        if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.GeneratorExp):
+            return [self.flat(node.args[0])[1:-1]]
+        return [self.flat(a) for a in node.args] + [self.keyword(k) for k in node.keywords]
+
+    def keyword(self, node: ast.keyword) -> str:
+        """A named argument. Its name may be that of a parameter which has a new one."""
+        value = self.flat(node.value)
+        return f"**{value}" if node.arg is None else f"{self.name(node, node.arg)}={value}"
+
+    def _Subscript(self, node: ast.Subscript) -> tuple[str, int]:
+        index = node.slice
+        if isinstance(index, ast.Tuple) and index.elts:
+            starred = any(isinstance(e, ast.Starred) for e in index.elts)
+            inside = self.listed(index.elts) + ("," if len(index.elts) == 1 and not starred else "")
+        else:
+            inside = self.flat(index)
+        return f"{self.flat(node.value, ATOM)}[{inside}]", ATOM
+
+    def _Slice(self, node: ast.Slice) -> tuple[str, int]:
+        parts = [part for part in (node.lower, node.upper, node.step) if part is not None]
+        space = "" if all(map(_simple, parts)) else " "
+        lower = self.flat(node.lower) + space if node.lower else ""
+        upper = space + self.flat(node.upper) if node.upper else ""
+        step = ""
+        if node.step:
+            step = (space if node.upper else "") + ":" + space + self.flat(node.step)
+        return f"{lower}:{upper}{step}", ATOM
+
+    def _Starred(self, node: ast.Starred) -> tuple[str, int]:
+        return f"*{self.flat(node.value, UNION)}", ATOM
+
+    def _BinOp(self, node: ast.BinOp) -> tuple[str, int]:
+        sign, binds = BINARY[type(node.op)]
+        if isinstance(node.op, ast.Pow):
+            left, right = self.flat(node.left, AWAIT), self.flat(node.right, SIGN)
+            close = _hugs(node.left) and _hugs(node.right)
+            return f"{left}**{right}" if close else f"{left} ** {right}", binds
+        return f"{self.flat(node.left, binds)} {sign} {self.flat(node.right, binds + 1)}", binds
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> tuple[str, int]:
+        sign, binds = UNARY[type(node.op)]
+        return sign + self.flat(node.operand, binds), binds
+
+    def _BoolOp(self, node: ast.BoolOp) -> tuple[str, int]:
+        sign, binds = (" and ", AND) if isinstance(node.op, ast.And) else (" or ", OR)
+        return sign.join([self.flat(value, binds + 1) for value in node.values]), binds
+
+    def _Compare(self, node: ast.Compare) -> tuple[str, int]:
+        text = self.flat(node.left, UNION)
+        for sign, right in zip(node.ops, node.comparators, strict=True):
+            text += f" {COMPARE[type(sign)]} {self.flat(right, UNION)}"
+        return text, COMPARISON
+
+    def _IfExp(self, node: ast.IfExp) -> tuple[str, int]:
+        body, test = self.flat(node.body, OR), self.flat(node.test, OR)
+        return f"{body} if {test} else {self.flat(node.orelse, TERNARY)}", TERNARY
+
+    def _NamedExpr(self, node: ast.NamedExpr) -> tuple[str, int]:
+        return f"{self.flat(node.target)} := {self.flat(node.value, LAMBDA)}", TUPLE
+
+    def _Lambda(self, node: ast.Lambda) -> tuple[str, int]:
+        parameters = self.parameters(node.args)
+        head = f"lambda {', '.join(parameters)}" if parameters else "lambda"
+        return f"{head}: {self.flat(node.body, LAMBDA)}", LAMBDA
+
+    def _Tuple(self, node: ast.Tuple) -> tuple[str, int]:
+        if not node.elts:
+            return "()", ATOM
+        return self.listed(node.elts) + ("," if len(node.elts) == 1 else ""), TUPLE
+
+    def _List(self, node: ast.List) -> tuple[str, int]:
+        return f"[{self.listed(node.elts)}]", ATOM
+
+    def _Set(self, node: ast.Set) -> tuple[str, int]:
+        return f"{{{self.listed(node.elts)}}}", ATOM
+
+    def _Dict(self, node: ast.Dict) -> tuple[str, int]:
+        return f"{{{', '.join(self.entries(node))}}}", ATOM
+
+    def entries(self, node: ast.Dict) -> list[str]:
+        """The entries of a dictionary."""
+        return [
+            f"**{self.flat(value, UNION)}"
+            if key is None
+            else f"{self.flat(key)}: {self.flat(value)}"
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+
+    def clauses(self, generators: Sequence[ast.comprehension]) -> list[str]:
+        """The `for` and `if` of a comprehension."""
+        parts = []
+        for clause in generators:
+            target = self.flat(clause.target, TUPLE)
+            parts.append(f"for {target} in {self.flat(clause.iter, OR)}")
+            parts += [f"if {self.flat(test, OR)}" for test in clause.ifs]
+        return parts
+
+    def _ListComp(self, node: ast.ListComp) -> tuple[str, int]:
+        return f"[{' '.join([self.flat(node.elt), *self.clauses(node.generators)])}]", ATOM
+
+    def _SetComp(self, node: ast.SetComp) -> tuple[str, int]:
+        return f"{{{' '.join([self.flat(node.elt), *self.clauses(node.generators)])}}}", ATOM
+
+    def _GeneratorExp(self, node: ast.GeneratorExp) -> tuple[str, int]:
+        return f"({' '.join([self.flat(node.elt), *self.clauses(node.generators)])})", ATOM
+
+    def _DictComp(self, node: ast.DictComp) -> tuple[str, int]:
+        head = f"{self.flat(node.key)}: {self.flat(node.value)}"
+        return f"{{{' '.join([head, *self.clauses(node.generators)])}}}", ATOM
+
+    def _Yield(self, node: ast.Yield) -> tuple[str, int]:
+        return f"yield {self.flat(node.value, TUPLE)}" if node.value else "yield", TUPLE
+
+    def _YieldFrom(self, node: ast.YieldFrom) -> tuple[str, int]:
+        return f"yield from {self.flat(node.value)}", TUPLE
+
+    def parameters(self, node: ast.arguments) -> list[str]:
+        """What stands between the parentheses of a definition."""
+        places = [*node.posonlyargs, *node.args]
+        defaults = [None] * (len(places) - len(node.defaults)) + list(node.defaults)
+        parts = [self._parameter(p, d) for p, d in zip(places, defaults, strict=True)]
+        if node.posonlyargs:
+            parts.insert(len(node.posonlyargs), "/")
+        if node.vararg:
+            parts.append("*" + self._parameter(node.vararg, None))
+        elif node.kwonlyargs:
+            parts.append("*")
+        named = zip(node.kwonlyargs, node.kw_defaults, strict=True)
+        parts += [self._parameter(p, d) for p, d in named]
+        if node.kwarg:
+            parts.append("**" + self._parameter(node.kwarg, None))
+        return parts
+
+    def _parameter(self, node: ast.arg, default: ast.expr | None) -> str:
+        text = self.name(node, node.arg)
+        equals = "="
+        if node.annotation:
+            text += f": {self.flat(node.annotation)}"
+            equals = " = "
+        return text if default is None else f"{text}{equals}{self.flat(default)}"
+
+
+def quoted(value: str, quote: str = '"', force: bool = False) -> str:
+    """A text as a literal, in the quotes that need fewer escapes."""
+    other = "'" if quote == '"' else '"'
+    if not force and quote in value and value.count(quote) > value.count(other):
+        quote = other
+    body = "".join(_escaped(c) for c in value).replace(quote, "\\" + quote)
+    return f"{quote}{body}{quote}"
+
+
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    return character if character.isprintable() else ascii(character)[1:-1]
+
+
+def _simple(node: ast.expr) -> bool:
+    """What the formatter calls simple in a slice: no spaces around its colon."""
+    if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+        return _simple(node.operand)
+    return isinstance(node, ast.Name | ast.Constant)
+
+
+def _hugs(node: ast.expr) -> bool:
+    """What the formatter calls simple around `**`: no spaces."""
+    if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+        return _hugs(node.operand)
+    if isinstance(node, ast.Attribute):
+        return isinstance(node.value, ast.Name | ast.Attribute) and _hugs(node.value)
+    return isinstance(node, ast.Name) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex)
+    )
