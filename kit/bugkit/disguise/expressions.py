@@ -2,9 +2,10 @@
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ..problems import Problem
-from .marks import binding_of, literal_of
+from .marks import binding_of, in_parentheses, literal_of
 from .scopes import Binding
 
 BINARY: dict[type[ast.operator], tuple[str, int]] = {
@@ -44,10 +45,23 @@ TUPLE, NAMED, LAMBDA, TERNARY, OR, AND, NOT, COMPARISON, UNION = range(9)
 SUM, PRODUCT, SIGN, POWER, AWAIT, ATOM = 12, 13, 14, 15, 16, 17
 
 
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What everything is called."""
+
+    of: Mapping[Binding, str]
+    arguments: Mapping[Binding, Mapping[str, str]] = field(default_factory=dict)
+    """For a function, its parameters by their old names."""
+
+
+PLAIN = Naming({})
+"""Everything as it is."""
+
+
 class Expressions:
     """Writes expressions; keeps which names and which lines of the original it met."""
 
-    def __init__(self, names: Mapping[Binding, str]) -> None:
+    def __init__(self, names: Naming) -> None:
         self.names = names
         self.used: set[Binding] = set()
         self.seen: set[int] = set()
@@ -60,7 +74,7 @@ class Expressions:
         if binding is None:
             return otherwise
         self.used.add(binding)
-        return self.names.get(binding, binding.name)
+        return self.names.of.get(binding, binding.name)
 
     def flat(self, node: ast.expr, least: int = NAMED) -> str:
         """On one line; in parentheses if it binds less than `least`."""
@@ -128,12 +142,16 @@ class Expressions:
         """What stands between the parentheses of a call."""
         if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.GeneratorExp):
             return [self.flat(node.args[0])[1:-1]]
-        return [self.flat(a) for a in node.args] + [self.keyword(k) for k in node.keywords]
+        places = [self.flat(argument) for argument in node.args]
+        return places + [self.keyword(node, k) + self.flat(k.value) for k in node.keywords]
 
-    def keyword(self, node: ast.keyword) -> str:
-        """A named argument. Its name may be that of a parameter which has a new one."""
-        value = self.flat(node.value)
-        return f"**{value}" if node.arg is None else f"{self.name(node, node.arg)}={value}"
+    def keyword(self, node: ast.Call, argument: ast.keyword) -> str:
+        """The name of an argument, which may be that of a parameter that has a new one."""
+        if argument.arg is None:
+            return "**"
+        function = binding_of(node.func)
+        names = self.names.arguments.get(function, {}) if function else {}
+        return f"{names.get(argument.arg, argument.arg)}="
 
     def _Subscript(self, node: ast.Subscript) -> tuple[str, int]:
         index = node.slice
@@ -194,7 +212,8 @@ class Expressions:
     def _Tuple(self, node: ast.Tuple) -> tuple[str, int]:
         if not node.elts:
             return "()", ATOM
-        return self.listed(node.elts) + ("," if len(node.elts) == 1 else ""), TUPLE
+        text = self.listed(node.elts) + ("," if len(node.elts) == 1 else "")
+        return (f"({text})", ATOM) if in_parentheses(node) else (text, TUPLE)
 
     def _List(self, node: ast.List) -> tuple[str, int]:
         return f"[{self.listed(node.elts)}]", ATOM

@@ -97,8 +97,7 @@ class Lines:
             for argument in node.args:
                 self.expression(deeper, "", argument, ",")
             for keyword in node.keywords:
-                name = "**" if keyword.arg is None else self.write.name(keyword, keyword.arg) + "="
-                self.expression(deeper, name, keyword.value, ",")
+                self.expression(deeper, self.write.keyword(node, keyword), keyword.value, ",")
         self.put(indent + ")" + tail)
         return True
 
@@ -160,23 +159,37 @@ class Lines:
             if isinstance(last, ast.Call) and (last.args or last.keywords):
                 front = self.write.flat(operands[0], binds) + f" {signs[0]} "
                 return self._call(indent, head + front, last, tail)
+            front = self.write.flat(operands[0], binds)
+            if self.write.flat(last, binds + 1).startswith("(") and not _bracketed(last):
+                self._open(indent, f"{head}{front} {signs[0]} (")
+                self._inside(indent, last)
+                self.put(indent + ")" + tail)
+                return True
+            self.write.seen.clear()
             if _bracketed(last) or _bracketed(operands[0]):
                 return False
         self.put(indent + head + "(")
+        self._inside(indent, node)
+        self.put(indent + ")" + tail)
+        return True
+
+    def _inside(self, indent: str, node: ast.expr) -> None:
+        """What stands in parentheses of its own: on a line, or an operand a line."""
         deeper = indent + INDENT
         text = self.write.flat(node)
         if len(deeper) + len(text) <= WIDTH:
             self.put(deeper + text)
-        else:
-            self.write.seen.clear()
-            for i, operand in enumerate(operands):
-                sign = f"{signs[i - 1]} " if i else ""
-                text = sign + self.write.flat(operand, binds + (i > 0))
-                if len(deeper) + len(text) > WIDTH:
-                    raise Unfit(text)
-                self.put(deeper + text)
-        self.put(indent + ")" + tail)
-        return True
+            return
+        self.write.seen.clear()
+        if not isinstance(node, ast.BinOp | ast.BoolOp):
+            raise Unfit(text)
+        operands, signs, binds = chain(node)
+        for i, operand in enumerate(operands):
+            sign = f"{signs[i - 1]} " if i else ""
+            text = sign + self.write.flat(operand, binds + (i > 0))
+            if len(deeper) + len(text) > WIDTH:
+                raise Unfit(text)
+            self.put(deeper + text)
 
     def _text(self, indent: str, node: ast.expr) -> None:
         """A text too long for a line as several literals, broken after spaces."""

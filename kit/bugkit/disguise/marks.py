@@ -27,6 +27,11 @@ def literal_of(node: ast.AST) -> str | None:
     return node.__dict__.get("literal")
 
 
+def in_parentheses(node: ast.Tuple) -> bool:
+    """Whether a tuple stands in parentheses that it could do without."""
+    return bool(node.__dict__.get("parentheses", False))
+
+
 def known_of(node: ast.AST) -> str:
     """`np.sum` for that attribute of NumPy, however deep; "" for what is not of a known library."""
     name: str = node.__dict__.get("known", "")

@@ -5,8 +5,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .expressions import Expressions
+from .expressions import PLAIN, Expressions, Naming
 from .layout import INDENT, WIDTH
+from .marks import has_gap
 from .package import INIT, Package
 from .scopes import Binding
 from .source import EXTERNALS, Import, Unit
@@ -34,7 +35,7 @@ class Module:
     parts: tuple[Written, ...]
 
 
-def write_unit(home: str, unit: Unit, names: Mapping[Binding, str]) -> Written:
+def write_unit(home: str, unit: Unit, names: Naming) -> Written:
     """One definition. Raises Unfit if a line would be too long."""
     expressions = Expressions(names)
     lines = Statements(expressions)
@@ -44,7 +45,7 @@ def write_unit(home: str, unit: Unit, names: Mapping[Binding, str]) -> Written:
 
 
 def write_module(
-    module: Module, package: Package, homes: Mapping[Binding, str], names: Mapping[Binding, str]
+    module: Module, package: Package, homes: Mapping[Binding, str], names: Naming
 ) -> tuple[str, list[tuple[str, frozenset[int]]]]:
     """The source, and for each line the module and lines of the original that went into it."""
     here = frozenset[int]()
@@ -67,10 +68,12 @@ def write_module(
     for part in module.parts:
         block = part.lines[0].startswith(("def ", "class ", "@")) or part.unit.function is not None
         kind = "block" if block else "constant"
-        if lines:
-            wide = "block" in (before, kind)
-            for _ in range(2 if wide else 1):
-                put("")
+        if "block" in (before, kind):
+            blanks = 2 if lines else 0
+        else:
+            blanks = int(bool(lines) and (not before or has_gap(part.unit.body[0])))
+        for _ in range(blanks):
+            put("")
         for line, origin in zip(part.lines, part.origins, strict=True):
             put(line, part.home, origin)
         before = kind
@@ -81,7 +84,7 @@ def docstring_lines(text: str) -> list[str]:
     """A docstring at the top of a module."""
     if not text:
         return []
-    lines = Statements(Expressions({}))
+    lines = Statements(Expressions(PLAIN))
     lines.docstring(text, "")
     return lines.lines
 
@@ -91,7 +94,7 @@ def needed(
     module: str,
     package: Package,
     homes: Mapping[Binding, str],
-    names: Mapping[Binding, str],
+    names: Naming,
 ) -> set[Import]:
     """What a module has to import for the names that it uses."""
     found = set()
@@ -100,7 +103,7 @@ def needed(
         if binding in EXTERNALS:
             found.add(EXTERNALS[binding])
         elif homes.get(definition, module) != module:
-            name = names.get(definition, definition.name)
+            name = names.of.get(definition, definition.name)
             found.add(Import("." + homes[definition], name))
     return found
 
@@ -150,16 +153,16 @@ def _from(module: str, names: Sequence[str]) -> list[str]:
 
 
 def write_init(
-    package: Package, docstring: str, homes: Mapping[Binding, str], names: Mapping[Binding, str]
+    package: Package, docstring: str, homes: Mapping[Binding, str], names: Naming
 ) -> str:
     """`__init__.py`: the contract's names from wherever they are now."""
-    imports = {Import("." + homes[b], names.get(b, b.name)) for b in package.exports}
+    imports = {Import("." + homes[b], names.of.get(b, b.name)) for b in package.exports}
     lines = docstring_lines(docstring)
     lines += ["", *import_lines(imports)] if lines else import_lines(imports)
     for unit in package.init.units:
         listed = unit.body[0]
         if isinstance(listed, ast.Assign) and [b.name for b in unit.names] == ["__all__"]:
-            offered = sorted(names.get(b, b.name) for b in package.exports)
+            offered = sorted(names.of.get(b, b.name) for b in package.exports)
             offered.sort(key=_member_order)
             lines += ["", "__all__ = [", *[f'{INDENT}"{name}",' for name in offered], "]"]
         else:

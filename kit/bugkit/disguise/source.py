@@ -28,13 +28,27 @@ class Unit:
 
     body: tuple[ast.stmt, ...]
     names: tuple[Binding, ...]
-    """What it binds."""
+    """What it binds at the top of the module."""
+    locals: tuple[Binding, ...]
+    """What it binds inside of itself, in the order of the source."""
 
     @property
     def function(self) -> ast.FunctionDef | None:
         """The function, if it is one."""
         first = self.body[0]
         return first if isinstance(first, ast.FunctionDef) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How the functions of a module are used, which decides whose parameters may be renamed."""
+
+    passed: frozenset[Binding]
+    """Handed on as a value, so that somebody unknown calls them."""
+    unpacked: frozenset[Binding]
+    """Called with `**`."""
+    keywords: frozenset[str]
+    """Names of arguments in calls of something unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +60,7 @@ class Source:
     imports: dict[Binding, Import]
     """The names that it imports from the package."""
     top: dict[str, Binding]
-    lines: int
+    calls: Calls
 
 
 _EXTERNAL: dict[Import, Binding] = {}
@@ -87,16 +101,48 @@ def read_source(file: str, text: str) -> Source:
     for statement in body:
         if _is_text(statement) and units:
             last = units.pop()
-            units.append(Unit((*last.body, statement), last.names))
+            units.append(Unit((*last.body, statement), last.names, last.locals))
             continue
-        units.append(Unit((statement,), _bound(file, statement)))
-    return Source(docstring, tuple(units), imports, scopes.top, text.count("\n"))
+        units.append(Unit((statement,), _bound(file, statement), inner_bindings(statement)))
+    return Source(docstring, tuple(units), imports, scopes.top, _calls(tree))
 
 
 def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and (
         isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str)
     )
+
+
+def inner_bindings(node: ast.AST) -> tuple[Binding, ...]:
+    """What is bound within, in the order of the tree."""
+    found: dict[Binding, None] = {}
+    for child in ast.walk(node):
+        binding = binding_of(child)
+        if binding is not None and (binding.path or binding.role is Role.PARAMETER):
+            found[binding] = None
+    return tuple(found)
+
+
+def _calls(tree: ast.Module) -> Calls:
+    called: set[int] = set()
+    unpacked: set[Binding] = set()
+    keywords: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            binding = binding_of(node.func)
+            if isinstance(node.func, ast.Name):
+                called.add(id(node.func))
+            if binding is None or binding.role is Role.PARAMETER or binding.role is Role.LOCAL:
+                keywords |= {k.arg for k in node.keywords if k.arg}
+            elif any(k.arg is None for k in node.keywords):
+                unpacked.add(binding)
+    passed = {
+        binding
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and id(node) not in called
+        if (binding := binding_of(node)) is not None
+    }
+    return Calls(frozenset(passed), frozenset(unpacked), frozenset(keywords))
 
 
 def _bound(file: str, statement: ast.stmt) -> tuple[Binding, ...]:
@@ -108,8 +154,9 @@ def _bound(file: str, statement: ast.stmt) -> tuple[Binding, ...]:
         nodes = [statement.target]
     else:
         kind = type(statement).__name__
-        raise Problem(f"{file}: line {statement.lineno}: {kind} at the top of a module; move it "
-                      "into a function")  # fmt: skip
+        raise Problem(
+            f"{file}: line {statement.lineno}: {kind} at the top of a module; put it in a function"
+        )
     found = [binding_of(node) for node in nodes]
     if None in found:
         raise Problem(f"{file}: line {statement.lineno}: give one name a statement")
@@ -174,8 +221,15 @@ def _known(node: ast.AST) -> str:
 
 
 def _literals(tree: ast.Module, text: str) -> None:
+    """How numbers are spelled and which tuples stand in parentheses."""
     lines = text.splitlines()
     for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple) and node.elts and node.end_col_offset:
+            start, end = lines[node.lineno - 1], lines[(node.end_lineno or 1) - 1]
+            last = node.elts[-1]
+            closed = (last.end_lineno, last.end_col_offset) != (node.end_lineno, node.end_col_offset)
+            closed &= end[node.end_col_offset - 1] == ")" and start[node.col_offset] == "("
+            mark(node, parentheses=closed)
         if isinstance(node, ast.Constant) and node.lineno == node.end_lineno:
             literal = lines[node.lineno - 1][node.col_offset : node.end_col_offset]
             if isinstance(node.value, int | float | complex) and literal[:1].isdigit():

@@ -185,7 +185,8 @@ class Statements(Lines):
 
     def _ClassDef(self, node: ast.ClassDef, indent: str) -> None:
         self._decorators(node, indent)
-        bases = [*map(self.write.flat, node.bases), *map(self.write.keyword, node.keywords)]
+        bases = [*map(self.write.flat, node.bases)]
+        bases += [f"{k.arg}={self.write.flat(k.value)}" for k in node.keywords]
         name = self.write.name(node, node.name)
         self.put(f"{indent}class {name}({', '.join(bases)}):" if bases else f"{indent}class {name}:")
         self._block(node.body, indent)

@@ -1,0 +1,212 @@
+"""New names: drawn for each binding, distinct wherever both could be seen."""
+
+import ast
+import builtins
+import keyword
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from ..files import read_text
+from ..places import TEMPLATES
+from .chance import Dice
+from .expressions import Naming
+from .marks import binding_of
+from .package import Package, all_parameters
+from .scopes import Binding, Role
+from .source import EXTERNALS, Unit
+
+KEEP = 12
+"""Of a hundred names, how many stay."""
+
+AFFIXED = 8
+"""How many are made with an affix, so that one which has no other name does not stand out."""
+
+FIXED = ("self", "cls", "_")
+FOLDER = TEMPLATES / "disguise"
+
+RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | {"np", "math", "l", "O", "I"}
+
+
+@cache
+def words() -> dict[str, Any]:
+    """The prepared names."""
+    return tomllib.loads(read_text(FOLDER / "names.toml"))
+
+
+class Namer:
+    """Draws names for one package."""
+
+    def __init__(self, package: Package, dice: Dice) -> None:
+        self.package = package
+        self.dice = dice
+        scheme = dice.part("schemes")
+        self.backward = scheme.choose(words()["schemes"]["backward"])
+        self.gradient = scheme.choose(words()["schemes"]["gradient"])
+        imported = {b.name for b in EXTERNALS}
+        self.reserved = RESERVED | imported | {b.name for b in package.exports}
+        self.top: dict[Binding, str] = {}
+        self._passed = frozenset[Binding]().union(*(s.calls.passed for s in self._sources()))
+        self._unpacked = frozenset[Binding]().union(*(s.calls.unpacked for s in self._sources()))
+        self._keywords = frozenset[str]().union(*(s.calls.keywords for s in self._sources()))
+        self._passed = frozenset(package.same.get(b, b) for b in self._passed)
+        self._unpacked = frozenset(package.same.get(b, b) for b in self._unpacked)
+        self._name_top()
+        self._taken = self.reserved | set(self.top.values())
+
+    def _sources(self) -> Iterable[Any]:
+        return self.package.sources.values()
+
+    def _name_top(self) -> None:
+        """Functions and constants of all modules, so that they may stand in any."""
+        used = set(self.reserved)
+        named: dict[str, str] = {}
+        for module, source in self.package.sources.items():
+            for unit in source.units:
+                for binding in unit.names:
+                    if binding.pinned:
+                        used.add(binding.name)
+                        named[binding.name] = self.top[binding] = binding.name
+        for module, source in self.package.sources.items():
+            for unit in source.units:
+                for binding in unit.names:
+                    if not binding.pinned:
+                        dice = self.dice.part(f"top {module} {binding.name}")
+                        name = self._top_name(binding.name, named, used, dice)
+                        used.add(name)
+                        named[binding.name] = self.top[binding] = name
+
+    def _top_name(
+        self, name: str, named: Mapping[str, str], used: Collection[str], dice: Dice
+    ) -> str:
+        base = name.removesuffix("_backward")
+        if base != name:
+            forward = named.get(base) or self._top_name(base, named, used, dice)
+            options = [self.backward.format(forward)]
+        else:
+            options = list(words()["functions"].get(name, ()))
+        return _drawn(name, options, used, dice)
+
+    def may_rename(self, function: ast.FunctionDef | ast.Lambda, parameter: ast.arg) -> bool:
+        """Whether nobody can give the parameter by its name, or we know who does."""
+        binding = binding_of(function) if isinstance(function, ast.FunctionDef) else None
+        if binding in self._unpacked:
+            return False
+        known = binding is not None and binding not in self._passed
+        return known or parameter.arg not in self._keywords
+
+    def name_unit(self, unit: Unit, extra: Iterable[Binding], label: str, short: int) -> Naming:
+        """Names for everything in a definition. `short` 1 draws none longer than the old, 2 keeps
+        the old where they are free."""
+        fixed = self._fixed_in(unit)
+        bindings = [*unit.locals, *extra]
+        names: dict[Binding, str] = {}
+        # A local that was named like a function elsewhere may have to give way to its new name.
+        used = set(self._taken) | {b.name for b in bindings if b in fixed}
+        chosen: dict[str, str] = {}
+        for binding in sorted(bindings, key=_gradients_last):
+            if binding in fixed:
+                names[binding] = binding.name
+                continue
+            dice = self.dice.part(f"{label} {binding.path} {binding.name}")
+            name = self._local_name(binding, chosen, used, dice, short)
+            used.add(name)
+            chosen.setdefault(binding.name, name)
+            names[binding] = name
+        return Naming(names, _arguments(unit, names))
+
+    def _fixed_in(self, unit: Unit) -> set[Binding]:
+        fixed = {b for b in unit.locals if b.pinned or b.name in FIXED or b.role is Role.IMPORT}
+        for node in _functions(unit):
+            for parameter in all_parameters(node.args):
+                binding = binding_of(parameter)
+                if binding and not self.may_rename(node, parameter):
+                    fixed.add(binding)
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("__"):
+                fixed |= {b for n in [node] if (b := binding_of(n))}
+        return fixed
+
+    def _local_name(
+        self,
+        binding: Binding,
+        chosen: Mapping[str, str],
+        used: Collection[str],
+        dice: Dice,
+        short: int,
+    ) -> str:
+        name = binding.name
+        kind = "functions" if binding.role is Role.FUNCTION else "names"
+        options = list(binding.hints or words()[kind].get(name, ()))
+        known = words()["names"]
+        if name[:1] == "d" and name not in known and (name[1:] in chosen or name[1:] in known):
+            base = chosen.get(name[1:]) or dice.choose(known[name[1:]])
+            options = [self.gradient.format(base)]
+        if short == 1:
+            options = [o for o in options if len(o) <= len(name)]
+        if short and not binding.hints:
+            return name if name not in used and (short == 2 or not options) else _drawn(
+                name, options, used, dice
+            )
+        return _drawn(name, options, used, dice)
+
+
+def _gradients_last(binding: Binding) -> bool:
+    """A gradient is named after what it is the gradient of."""
+    return binding.name.startswith("d")
+
+
+def _drawn(name: str, options: list[str], used: Collection[str], dice: Dice) -> str:
+    """One of the options, or the old name, or that with an affix; never one that is used."""
+    draw = dice.below(100)
+    affixed = [a.format(name) for a in words()["schemes"]["affixes"]]
+    if name.isupper() and len(name) > 1:
+        affixed = [a.upper() for a in affixed]
+    if name.startswith("_"):
+        affixed = [f"_{a.format(name[1:])}" for a in words()["schemes"]["affixes"]]
+    ladder = [dice.shuffled(options), dice.shuffled(affixed)]
+    if draw < KEEP:
+        ladder.insert(0, [name])
+    elif draw < KEEP + AFFIXED:
+        ladder.reverse()
+    for candidates in ladder:
+        for candidate in candidates:
+            if candidate not in used:
+                return candidate
+    number = 2
+    while f"{name}{number}" in used:
+        number += 1
+    return f"{name}{number}"
+
+
+def _functions(unit: Unit) -> list[ast.FunctionDef | ast.Lambda]:
+    return [
+        node
+        for statement in unit.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.FunctionDef | ast.Lambda)
+    ]
+
+
+def _arguments(unit: Unit, names: Mapping[Binding, str]) -> dict[Binding, dict[str, str]]:
+    """New names of the parameters of every function that is defined in the unit."""
+    found: dict[Binding, dict[str, str]] = {}
+    for node in _functions(unit):
+        binding = binding_of(node)
+        if binding is not None:
+            found[binding] = {
+                p.arg: names[b]
+                for p in all_parameters(node.args)
+                if (b := binding_of(p)) is not None and b in names
+            }
+    return found
+
+
+def renamed_in(text: str, new: Mapping[str, str]) -> str:
+    """A text in which `names` in backticks are the new ones."""
+    return re.sub(
+        r"`([^`\n]+)`",
+        lambda m: re.sub(r"\w+", lambda w: new.get(w[0], w[0]), m[0]),
+        text,
+    )
