@@ -78,7 +78,7 @@ class Expressions:
 
     def flat(self, node: ast.expr, least: int = NAMED) -> str:
         """On one line; in parentheses if it binds less than `least`."""
-        method = getattr(self, f"_{type(node).__name__}", None)
+        method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
             kind = type(node).__name__
             raise Problem(f"line {getattr(node, 'lineno', 0)}: a disguise cannot write {kind}")
@@ -90,10 +90,10 @@ class Expressions:
     def listed(self, nodes: Sequence[ast.expr]) -> str:
         return ", ".join([self.flat(node) for node in nodes])
 
-    def _Name(self, node: ast.Name) -> tuple[str, int]:
+    def _name(self, node: ast.Name) -> tuple[str, int]:
         return self.name(node, node.id), ATOM
 
-    def _Constant(self, node: ast.Constant) -> tuple[str, int]:
+    def _constant(self, node: ast.Constant) -> tuple[str, int]:
         self.seen.add(node.lineno)
         if isinstance(node.value, str):
             return quoted(node.value, self._quote), ATOM
@@ -101,7 +101,7 @@ class Expressions:
             return "...", ATOM
         return literal_of(node) or repr(node.value).replace("'", '"'), ATOM
 
-    def _JoinedStr(self, node: ast.JoinedStr) -> tuple[str, int]:
+    def _joinedstr(self, node: ast.JoinedStr) -> tuple[str, int]:
         return self.text_of(node.values), ATOM
 
     def text_of(self, parts: Sequence[ast.expr]) -> str:
@@ -129,13 +129,13 @@ class Expressions:
         inner = self.flat(part.value, TERNARY)
         return "{" + (" " if inner.startswith("{") else "") + inner + conversion + spec + "}"
 
-    def _Attribute(self, node: ast.Attribute) -> tuple[str, int]:
+    def _attribute(self, node: ast.Attribute) -> tuple[str, int]:
         value = self.flat(node.value, ATOM)
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, int):
             value = f"({value})"
         return f"{value}.{node.attr}", ATOM
 
-    def _Call(self, node: ast.Call) -> tuple[str, int]:
+    def _call(self, node: ast.Call) -> tuple[str, int]:
         return f"{self.flat(node.func, ATOM)}({', '.join(self.arguments(node))})", ATOM
 
     def arguments(self, node: ast.Call) -> list[str]:
@@ -153,7 +153,7 @@ class Expressions:
         names = self.names.arguments.get(function, {}) if function else {}
         return f"{names.get(argument.arg, argument.arg)}="
 
-    def _Subscript(self, node: ast.Subscript) -> tuple[str, int]:
+    def _subscript(self, node: ast.Subscript) -> tuple[str, int]:
         index = node.slice
         if isinstance(index, ast.Tuple) and index.elts:
             starred = any(isinstance(e, ast.Starred) for e in index.elts)
@@ -162,7 +162,7 @@ class Expressions:
             inside = self.flat(index)
         return f"{self.flat(node.value, ATOM)}[{inside}]", ATOM
 
-    def _Slice(self, node: ast.Slice) -> tuple[str, int]:
+    def _slice(self, node: ast.Slice) -> tuple[str, int]:
         parts = [part for part in (node.lower, node.upper, node.step) if part is not None]
         space = "" if all(map(_simple, parts)) else " "
         lower = self.flat(node.lower) + space if node.lower else ""
@@ -172,10 +172,10 @@ class Expressions:
             step = (space if node.upper else "") + ":" + space + self.flat(node.step)
         return f"{lower}:{upper}{step}", ATOM
 
-    def _Starred(self, node: ast.Starred) -> tuple[str, int]:
+    def _starred(self, node: ast.Starred) -> tuple[str, int]:
         return f"*{self.flat(node.value, UNION)}", ATOM
 
-    def _BinOp(self, node: ast.BinOp) -> tuple[str, int]:
+    def _binop(self, node: ast.BinOp) -> tuple[str, int]:
         sign, binds = BINARY[type(node.op)]
         if isinstance(node.op, ast.Pow):
             left, right = self.flat(node.left, AWAIT), self.flat(node.right, SIGN)
@@ -183,45 +183,47 @@ class Expressions:
             return f"{left}**{right}" if close else f"{left} ** {right}", binds
         return f"{self.flat(node.left, binds)} {sign} {self.flat(node.right, binds + 1)}", binds
 
-    def _UnaryOp(self, node: ast.UnaryOp) -> tuple[str, int]:
+    def _unaryop(self, node: ast.UnaryOp) -> tuple[str, int]:
         sign, binds = UNARY[type(node.op)]
         return sign + self.flat(node.operand, binds), binds
 
-    def _BoolOp(self, node: ast.BoolOp) -> tuple[str, int]:
+    def _boolop(self, node: ast.BoolOp) -> tuple[str, int]:
         sign, binds = (" and ", AND) if isinstance(node.op, ast.And) else (" or ", OR)
-        return sign.join([self.flat(value, binds + 1) for value in node.values]), binds
+        # The linter wants `(a and b) or c`.
+        least = NOT if isinstance(node.op, ast.Or) else binds + 1
+        return sign.join([self.flat(value, least) for value in node.values]), binds
 
-    def _Compare(self, node: ast.Compare) -> tuple[str, int]:
+    def _compare(self, node: ast.Compare) -> tuple[str, int]:
         text = self.flat(node.left, UNION)
         for sign, right in zip(node.ops, node.comparators, strict=True):
             text += f" {COMPARE[type(sign)]} {self.flat(right, UNION)}"
         return text, COMPARISON
 
-    def _IfExp(self, node: ast.IfExp) -> tuple[str, int]:
+    def _ifexp(self, node: ast.IfExp) -> tuple[str, int]:
         body, test = self.flat(node.body, OR), self.flat(node.test, OR)
         return f"{body} if {test} else {self.flat(node.orelse, TERNARY)}", TERNARY
 
-    def _NamedExpr(self, node: ast.NamedExpr) -> tuple[str, int]:
+    def _namedexpr(self, node: ast.NamedExpr) -> tuple[str, int]:
         return f"{self.flat(node.target)} := {self.flat(node.value, LAMBDA)}", TUPLE
 
-    def _Lambda(self, node: ast.Lambda) -> tuple[str, int]:
+    def _lambda(self, node: ast.Lambda) -> tuple[str, int]:
         parameters = self.parameters(node.args)
         head = f"lambda {', '.join(parameters)}" if parameters else "lambda"
         return f"{head}: {self.flat(node.body, LAMBDA)}", LAMBDA
 
-    def _Tuple(self, node: ast.Tuple) -> tuple[str, int]:
+    def _tuple(self, node: ast.Tuple) -> tuple[str, int]:
         if not node.elts:
             return "()", ATOM
         text = self.listed(node.elts) + ("," if len(node.elts) == 1 else "")
         return (f"({text})", ATOM) if in_parentheses(node) else (text, TUPLE)
 
-    def _List(self, node: ast.List) -> tuple[str, int]:
+    def _list(self, node: ast.List) -> tuple[str, int]:
         return f"[{self.listed(node.elts)}]", ATOM
 
-    def _Set(self, node: ast.Set) -> tuple[str, int]:
+    def _set(self, node: ast.Set) -> tuple[str, int]:
         return f"{{{self.listed(node.elts)}}}", ATOM
 
-    def _Dict(self, node: ast.Dict) -> tuple[str, int]:
+    def _dict(self, node: ast.Dict) -> tuple[str, int]:
         return f"{{{', '.join(self.entries(node))}}}", ATOM
 
     def entries(self, node: ast.Dict) -> list[str]:
@@ -242,23 +244,23 @@ class Expressions:
             parts += [f"if {self.flat(test, OR)}" for test in clause.ifs]
         return parts
 
-    def _ListComp(self, node: ast.ListComp) -> tuple[str, int]:
+    def _listcomp(self, node: ast.ListComp) -> tuple[str, int]:
         return f"[{' '.join([self.flat(node.elt), *self.clauses(node.generators)])}]", ATOM
 
-    def _SetComp(self, node: ast.SetComp) -> tuple[str, int]:
+    def _setcomp(self, node: ast.SetComp) -> tuple[str, int]:
         return f"{{{' '.join([self.flat(node.elt), *self.clauses(node.generators)])}}}", ATOM
 
-    def _GeneratorExp(self, node: ast.GeneratorExp) -> tuple[str, int]:
+    def _generatorexp(self, node: ast.GeneratorExp) -> tuple[str, int]:
         return f"({' '.join([self.flat(node.elt), *self.clauses(node.generators)])})", ATOM
 
-    def _DictComp(self, node: ast.DictComp) -> tuple[str, int]:
+    def _dictcomp(self, node: ast.DictComp) -> tuple[str, int]:
         head = f"{self.flat(node.key)}: {self.flat(node.value)}"
         return f"{{{' '.join([head, *self.clauses(node.generators)])}}}", ATOM
 
-    def _Yield(self, node: ast.Yield) -> tuple[str, int]:
+    def _yield(self, node: ast.Yield) -> tuple[str, int]:
         return f"yield {self.flat(node.value, TUPLE)}" if node.value else "yield", TUPLE
 
-    def _YieldFrom(self, node: ast.YieldFrom) -> tuple[str, int]:
+    def _yieldfrom(self, node: ast.YieldFrom) -> tuple[str, int]:
         return f"yield from {self.flat(node.value)}", TUPLE
 
     def parameters(self, node: ast.arguments) -> list[str]:

@@ -1,34 +1,17 @@
 """What can be told of an expression without running it: is it an array, may it wait its turn."""
 
 import ast
+import copy
 from collections.abc import Callable, Iterable, Sequence
 
-from .marks import binding_of, known_of
+from .evaluation import atomic, is_number
+from .library import CALM, CALM_BUILTINS, MAKERS, METHODS
+from .marks import binding_of, known_of, nodes
 from .scopes import Binding
 
 Returns = Callable[[Binding], "tuple[bool, ...]"]
 """Of a function: one entry if it returns one value, more for a tuple; whether each is an array."""
 
-MAKERS = frozenset(
-    f"np.{name}"
-    for name in (
-        "abs arange argsort asarray ascontiguousarray broadcast_to clip concatenate copy cos cumsum"
-        " einsum empty empty_like exp expand_dims full full_like log logical_not matmul max maximum"
-        " mean min minimum moveaxis multiply negative ones ones_like outer repeat reshape sin split"
-        " sqrt square stack subtract sum swapaxes take_along_axis tanh tensordot tile transpose tril"
-        " triu var where zeros zeros_like add divide array argmax all any std"
-    ).split()
-)
-"""Functions of NumPy that return arrays (or scalars, which have the same methods)."""
-
-METHODS = frozenset(
-    "all any argmax astype copy cumsum max mean min ravel repeat reshape squeeze std sum swapaxes"
-    " transpose var".split()
-)
-"""Methods of arrays that return arrays and change nothing."""
-
-CALM = MAKERS | {"np.issubdtype", "np.size", "np.ndim", "np.array_equal", "np.finfo"}
-CALM_BUILTINS = frozenset("abs bool float int isinstance len max min range round slice tuple".split())
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
 
 
@@ -43,7 +26,7 @@ class Facts:
         self.writes: dict[Binding, int] = {}
         values: dict[Binding, list[ast.expr | bool]] = {}
         for statement in body:
-            for node in ast.walk(statement):
+            for node in nodes(statement):
                 self._collect(node, values)
         self.captured = set[Binding]().union(*map(_free, body))
         for _ in range(3):
@@ -53,6 +36,12 @@ class Facts:
         for binding, found in values.items():
             if all(not isinstance(v, bool) and is_number(v) for v in found):
                 self.numbers.add(binding)
+
+    def copy(self) -> "Facts":
+        """For one disguise, which adds names of its own."""
+        new = copy.copy(self)
+        new.arrays = set(self.arrays)
+        return new
 
     def _collect(self, node: ast.AST, values: dict[Binding, list[ast.expr | bool]]) -> None:
         if isinstance(node, ast.arg):
@@ -140,10 +129,10 @@ class Facts:
                 return self.is_array(value)
         return False
 
-    def calm(self, *nodes: ast.AST) -> bool:
+    def calm(self, *roots: ast.AST) -> bool:
         """Whether nothing is changed by evaluating it and nothing else can change it meanwhile,
         so that it may be evaluated earlier, later, or twice."""
-        return all(self._calm(node) for root in nodes for node in ast.walk(root))
+        return all(self._calm(node) for root in roots for node in nodes(root))
 
     def _calm(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr):
@@ -166,9 +155,9 @@ class Facts:
 def _free(root: ast.AST) -> set[Binding]:
     """What functions inside of others take from around them: it may be read at any call."""
     found: set[Binding] = set()
-    for node in ast.walk(root):
+    for node in nodes(root):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
-            inside = list(ast.walk(node))
+            inside = list(nodes(node))
             bound = {binding_of(n) for n in inside if isinstance(n, ast.arg | ast.FunctionDef)}
             bound |= {
                 binding_of(n)
@@ -179,83 +168,17 @@ def _free(root: ast.AST) -> set[Binding]:
     return found
 
 
-def atomic(node: ast.AST) -> bool:
-    """A name or a number: it is the same before and after anything else is evaluated."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return isinstance(node.operand, ast.Constant)
-    return isinstance(node, ast.Name | ast.Constant)
-
-
-def is_number(node: ast.AST) -> bool:
-    """A number written out."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return is_number(node.operand)
-    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
-
-
-def is_extent(node: ast.AST) -> bool:
-    """The length of an axis: `x.shape[0]`, a whole number of Python."""
-    return (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.value, ast.Attribute)
-        and node.value.attr == "shape"
-        and is_number(node.slice)
-    )
-
-
 def kinds_returned(function: ast.FunctionDef | None) -> tuple[bool, ...]:
     """Of what a function says that it returns, what is an array."""
     note = function.returns if function else None
     if note is None:
         return ()
-    if isinstance(note, ast.Subscript) and isinstance(note.slice, ast.Tuple):
-        if isinstance(note.value, ast.Name) and note.value.id == "tuple":
-            return tuple(known_of(part) == "np.ndarray" for part in note.slice.elts)
+    match note:
+        case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=parts)):
+            return tuple(known_of(part) == "np.ndarray" for part in parts)
     return (known_of(note) == "np.ndarray",)
 
 
-def bindings_in(nodes: Iterable[ast.AST]) -> set[Binding]:
+def bindings_in(roots: Iterable[ast.AST]) -> set[Binding]:
     """Every binding whose name stands somewhere in there."""
-    return {b for node in nodes for n in ast.walk(node) if (b := binding_of(n)) is not None}
-
-
-def first_evaluated(statement: ast.expr, wanted: ast.expr, facts: Facts) -> bool:
-    """Whether nothing that could matter is evaluated in an expression before a part of it."""
-    path = _path_to(statement, wanted)
-    if path is None:
-        return False
-    for node, child in zip(path, path[1:], strict=False):
-        if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp):
-            return False
-        if isinstance(node, ast.GeneratorExp | ast.IfExp | ast.BoolOp | ast.JoinedStr | ast.Dict):
-            return False
-        if isinstance(node, ast.Compare) and len(node.ops) > 1:
-            return False
-        for sibling in ast.iter_child_nodes(node):
-            if sibling is child:
-                break
-            if isinstance(sibling, ast.expr) and not _steady(sibling, facts):
-                return False
-            if isinstance(sibling, ast.keyword) and not _steady(sibling.value, facts):
-                return False
-    return True
-
-
-def _steady(node: ast.AST, facts: Facts) -> bool:
-    """Whether it may be evaluated after something unknown: names and numbers, a library's names."""
-    if isinstance(node, ast.Attribute):
-        return bool(known_of(node)) or (node.attr in METHODS and isinstance(node.value, ast.Name))
-    if isinstance(node, ast.Starred):
-        return False
-    return atomic(node)
-
-
-def _path_to(node: ast.AST, wanted: ast.AST) -> list[ast.AST] | None:
-    if node is wanted:
-        return [node]
-    for child in ast.iter_child_nodes(node):
-        path = _path_to(child, wanted)
-        if path is not None:
-            return [node, *path]
-    return None
-
+    return {b for root in roots for n in nodes(root) if (b := binding_of(n)) is not None}

@@ -165,6 +165,12 @@ class Lines:
                 self._inside(indent, last)
                 self.put(indent + ")" + tail)
                 return True
+            end = f" {signs[0]} {self.write.flat(last, binds + 1)}{tail}"
+            if front.startswith("(") and not _bracketed(last) and not _bracketed(operands[0]):
+                self._open(indent, head + "(")
+                self._inside(indent, operands[0])
+                self.put(indent + ")" + end)
+                return True
             self.write.seen.clear()
             if _bracketed(last) or _bracketed(operands[0]):
                 return False

@@ -35,13 +35,31 @@ def disguise(files: Mapping[str, str], level: Level, seed: bytes) -> Disguised:
             for n in range(text.count("\n"))
         }
         return Disguised(dict(files), lines, {})
-    package = _read(tuple(sorted(files.items())))
-    return _Disguise(package, level, Dice(seed)).result()
+    reading = _read(tuple(sorted(files.items())))
+    return _Disguise(reading, level, Dice(seed)).result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What is told of a package once, for all disguises of it."""
+
+    package: Package
+    functions: Mapping[Binding, ast.FunctionDef]
+    """What the names of the top level stand for, also where they are imported."""
+    facts: Mapping[Unit, Facts]
 
 
 @lru_cache(maxsize=64)
-def _read(files: tuple[tuple[str, str], ...]) -> Package:
-    return read_package(dict(files))
+def _read(files: tuple[tuple[str, str], ...]) -> _Reading:
+    package = read_package(dict(files))
+    functions = {b: unit.function for b, unit in package.owner.items() if unit.function}
+    functions |= {alias: functions[b] for alias, b in package.same.items() if b in functions}
+
+    def returns(binding: Binding) -> tuple[bool, ...]:
+        return kinds_returned(functions.get(binding))
+
+    facts = {unit: Facts(unit.body, returns) for unit in package.needs}
+    return _Reading(package, functions, facts)
 
 
 class _Cramped(Exception):
@@ -65,18 +83,13 @@ class _Draft:
 
 
 class _Disguise:
-    def __init__(self, package: Package, level: Level, dice: Dice) -> None:
-        self.package = package
+    def __init__(self, reading: _Reading, level: Level, dice: Dice) -> None:
+        self.reading = reading
+        self.package = package = reading.package
         self.level = level
         self.dice = dice
         self.chart: Plan = plan(package)
         self.namer = Namer(package, dice)
-        self.functions = {
-            binding: unit.function
-            for unit in self.chart.place
-            if unit.function
-            for binding in unit.names
-        }
         self.titles: dict[str, str] = {}
         self.cramped: dict[str, int] = {}
         if level is Level.FULL:
@@ -84,11 +97,8 @@ class _Disguise:
             modules = dict.fromkeys(self.chart.place.values())
             self.titles = module_names(modules, dice.part("module names"))
 
-    def returns(self, binding: Binding) -> tuple[bool, ...]:
-        return kinds_returned(self.functions.get(self.package.same.get(binding, binding)))
-
     def signature(self, binding: Binding) -> tuple[str, ...]:
-        function = self.functions.get(self.package.same.get(binding, binding))
+        function = self.reading.functions.get(binding)
         if function is None or function.args.posonlyargs or function.args.vararg:
             return ()
         return tuple(parameter.arg for parameter in function.args.args)
@@ -102,7 +112,9 @@ class _Disguise:
             except _Cramped as cramped:
                 label = str(cramped)
                 if self.cramped.get(label, 0) == 2:
-                    raise Problem(f"{label}: has a line that cannot be broken; shorten it") from None
+                    raise Problem(
+                        f"{label}: has a line that cannot be broken; shorten it"
+                    ) from None
                 self.cramped[label] = self.cramped.get(label, 0) + 1
 
     def _attempt(self) -> Disguised:
@@ -128,14 +140,14 @@ class _Disguise:
         new = reworded_unit(unit, dice.part("words"))
         context: list[Binding] = []
         if self.level is Level.FULL:
-            new, context = self._rewritten(new, dice.part("rewrites"))
-        naming = self.namer.name_unit(new, context, label, self.cramped.get(label, 0))
+            facts = self.reading.facts[unit].copy()
+            new, context = self._rewritten(new, facts, dice.part("rewrites"))
+        naming = self.namer.name_unit(unit, new, context, label, self.cramped.get(label, 0))
         return _Draft(module, unit, new, context, naming, dice)
 
-    def _rewritten(self, unit: Unit, dice: Dice) -> tuple[Unit, list[Binding]]:
+    def _rewritten(self, unit: Unit, facts: Facts, dice: Dice) -> tuple[Unit, list[Binding]]:
         if unit.function is None and not isinstance(unit.body[0], ast.ClassDef):
             return unit, []
-        facts = Facts(unit.body, self.returns)
         context = Context(facts, dice, self.signature)
         body = rewrite_block(unit.body, context)
         present = inner_bindings(ast.Module(body, []))
@@ -154,17 +166,17 @@ class _Disguise:
         for short in range(4):
             naming = draft.naming
             if short in (1, 2):
-                naming = self.namer.name_unit(draft.unit, draft.new, draft.label, short)
+                naming = self.namer.name_unit(
+                    draft.original, draft.unit, draft.new, draft.label, short
+                )
             elif short == 3:
                 plain = reworded_unit(draft.original, draft.dice.part("words"))
                 draft.unit, draft.new = plain, []
-                naming = self.namer.name_unit(plain, [], draft.label, short=2)
+                naming = self.namer.name_unit(draft.original, plain, [], draft.label, short=2)
             names = {**top, **naming.of, **keep}
             draft.naming = Naming(names, arguments)
             try:
-                return write_unit(
-                    draft.module, self._with_names(draft.unit, names), draft.naming
-                )
+                return write_unit(draft.module, self._with_names(draft.unit, names), draft.naming)
             except Unfit:
                 continue
         raise _Cramped(draft.label)

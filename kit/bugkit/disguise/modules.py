@@ -41,7 +41,9 @@ def write_unit(home: str, unit: Unit, names: Naming) -> Written:
     lines = Statements(expressions)
     for statement in unit.body:
         lines.statement(statement, "")
-    return Written(home, unit, tuple(lines.lines), tuple(lines.origins), frozenset(expressions.used))
+    return Written(
+        home, unit, tuple(lines.lines), tuple(lines.origins), frozenset(expressions.used)
+    )
 
 
 def write_module(

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .chance import Dice
-from .facts import bindings_in
 from .naming import words
 from .package import Package
 from .scopes import Binding
@@ -24,7 +23,6 @@ APART = 30
 class Plan:
     """Where every definition goes, as long as no module would import itself in a circle."""
 
-    package: Package
     place: dict[Unit, str]
     needs: Mapping[Unit, frozenset[Unit]]
     owner: Mapping[Binding, Unit]
@@ -65,12 +63,7 @@ class Plan:
 def plan(package: Package) -> Plan:
     """Everything where it is."""
     place = {unit: module for module, source in package.sources.items() for unit in source.units}
-    owner = {binding: unit for unit in place for binding in unit.names}
-    needs = {}
-    for unit in place:
-        used = {package.same.get(b, b) for b in bindings_in(unit.body)}
-        needs[unit] = frozenset(owner[b] for b in used if b in owner) - {unit}
-    return Plan(package, place, needs, owner)
+    return Plan(place, package.needs, package.owner)
 
 
 def move(chart: Plan, dice: Dice) -> None:
@@ -149,5 +142,7 @@ def ordered(units: list[Unit], dice: Dice) -> list[Unit]:
             grouped.add(f"{name}_backward")
         groups.append(pair)
     flat = [u for group in groups for u in group]
-    groups = [[u for i, u in enumerate(group) if u not in flat[: flat.index(u)]] for group in groups]
+    groups = [
+        [u for i, u in enumerate(group) if u not in flat[: flat.index(u)]] for group in groups
+    ]
     return first + [unit for group in dice.shuffled(groups) for unit in group]

@@ -6,14 +6,14 @@ import keyword
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from ..files import read_text
 from ..places import TEMPLATES
 from .chance import Dice
 from .expressions import Naming
-from .marks import binding_of
+from .marks import binding_of, nodes
 from .package import Package, all_parameters
 from .scopes import Binding, Role
 from .source import EXTERNALS, Unit
@@ -63,20 +63,16 @@ class Namer:
         """Functions and constants of all modules, so that they may stand in any."""
         used = set(self.reserved)
         named: dict[str, str] = {}
-        for module, source in self.package.sources.items():
-            for unit in source.units:
-                for binding in unit.names:
-                    if binding.pinned:
-                        used.add(binding.name)
-                        named[binding.name] = self.top[binding] = binding.name
-        for module, source in self.package.sources.items():
-            for unit in source.units:
-                for binding in unit.names:
-                    if not binding.pinned:
-                        dice = self.dice.part(f"top {module} {binding.name}")
-                        name = self._top_name(binding.name, named, used, dice)
-                        used.add(name)
-                        named[binding.name] = self.top[binding] = name
+        for binding in self.package.owner:
+            if binding.pinned:
+                used.add(binding.name)
+                named[binding.name] = self.top[binding] = binding.name
+        for binding, module in self.package.homes.items():
+            if not binding.pinned:
+                dice = self.dice.part(f"top {module} {binding.name}")
+                name = self._top_name(binding.name, named, used, dice)
+                used.add(name)
+                named[binding.name] = self.top[binding] = name
 
     def _top_name(
         self, name: str, named: Mapping[str, str], used: Collection[str], dice: Dice
@@ -84,10 +80,9 @@ class Namer:
         base = name.removesuffix("_backward")
         if base != name:
             forward = named.get(base) or self._top_name(base, named, used, dice)
-            options = [self.backward.format(forward)]
-        else:
-            options = list(words()["functions"].get(name, ()))
-        return _drawn(name, options, used, dice)
+            paired = self.backward.format(forward)
+            return paired if paired not in used else _drawn(name, [], used, dice)
+        return _drawn(name, list(words()["functions"].get(name, ())), used, dice)
 
     def may_rename(self, function: ast.FunctionDef | ast.Lambda, parameter: ast.arg) -> bool:
         """Whether nobody can give the parameter by its name, or we know who does."""
@@ -97,10 +92,12 @@ class Namer:
         known = binding is not None and binding not in self._passed
         return known or parameter.arg not in self._keywords
 
-    def name_unit(self, unit: Unit, extra: Iterable[Binding], label: str, short: int) -> Naming:
+    def name_unit(
+        self, original: Unit, unit: Unit, extra: Iterable[Binding], label: str, short: int
+    ) -> Naming:
         """Names for everything in a definition. `short` 1 draws none longer than the old, 2 keeps
         the old where they are free."""
-        fixed = self._fixed_in(unit)
+        fixed = self._fixed_in(original)
         bindings = [*unit.locals, *extra]
         names: dict[Binding, str] = {}
         # A local that was named like a function elsewhere may have to give way to its new name.
@@ -115,7 +112,7 @@ class Namer:
             used.add(name)
             chosen.setdefault(binding.name, name)
             names[binding] = name
-        return Naming(names, _arguments(unit, names))
+        return Naming(names, _arguments(original, names))
 
     def _fixed_in(self, unit: Unit) -> set[Binding]:
         fixed = {b for b in unit.locals if b.pinned or b.name in FIXED or b.role is Role.IMPORT}
@@ -146,8 +143,10 @@ class Namer:
         if short == 1:
             options = [o for o in options if len(o) <= len(name)]
         if short and not binding.hints:
-            return name if name not in used and (short == 2 or not options) else _drawn(
-                name, options, used, dice
+            return (
+                name
+                if name not in used and (short == 2 or not options)
+                else _drawn(name, options, used, dice)
             )
         return _drawn(name, options, used, dice)
 
@@ -180,11 +179,12 @@ def _drawn(name: str, options: list[str], used: Collection[str], dice: Dice) -> 
     return f"{name}{number}"
 
 
+@lru_cache(maxsize=4096)
 def _functions(unit: Unit) -> list[ast.FunctionDef | ast.Lambda]:
     return [
         node
         for statement in unit.body
-        for node in ast.walk(statement)
+        for node in nodes(statement)
         if isinstance(node, ast.FunctionDef | ast.Lambda)
     ]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..contract import NAMES
 from ..problems import Problem
-from .marks import binding_of
+from .marks import binding_of, nodes
 from .scopes import Binding, Role
 from .source import Import, Source, Unit, read_source
 
@@ -34,6 +34,10 @@ class Package:
     """What `__init__` offers."""
     homes: Mapping[Binding, str]
     """Module in which a name of the top level is defined."""
+    owner: Mapping[Binding, Unit]
+    """The definition of a name of the top level."""
+    needs: Mapping[Unit, frozenset[Unit]]
+    """The definitions that a definition uses."""
 
     def resolve(self, binding: Binding | None) -> Binding | None:
         """The definition behind a name."""
@@ -58,7 +62,14 @@ def read_package(files: Mapping[str, str]) -> Package:
         for binding in unit.names
     }
     _pin(sources)
-    return Package(sources, init, same, exports, homes)
+    owner = {b: unit for s in sources.values() for unit in s.units for b in unit.names}
+    needs: dict[Unit, frozenset[Unit]] = {}
+    for source in sources.values():
+        for unit in source.units:
+            used = {same.get(b, b) for statement in unit.body for n in nodes(statement)
+                    if (b := binding_of(n)) is not None}  # fmt: skip
+            needs[unit] = frozenset(owner[b] for b in used if b in owner) - {unit}
+    return Package(sources, init, same, exports, homes, owner, needs)
 
 
 def _definition(sources: Mapping[str, Source], module: str, wanted: Import) -> Binding:
@@ -67,7 +78,9 @@ def _definition(sources: Mapping[str, Source], module: str, wanted: Import) -> B
         source = sources.get(wanted.module.removeprefix("."))
         binding = source.top.get(wanted.name) if source else None
         if source is None or binding is None:
-            raise Problem(f"{module}.py: imports {wanted.name} from {wanted.module}, which has none")
+            raise Problem(
+                f"{module}.py: imports {wanted.name} from {wanted.module}, which has none"
+            )
         if binding not in source.imports:
             return binding
         wanted = source.imports[binding]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ..problems import Problem
-from .marks import binding_of, mark
+from .marks import binding_of, is_text, mark, nodes
 from .scopes import Binding, Role, Scopes, read_scopes
 
 
@@ -95,11 +95,11 @@ def read_source(file: str, text: str) -> Source:
     _literals(tree, text)
     _comments(tree, text)
     body = list(tree.body)
-    docstring = body.pop(0) if body and _is_text(body[0]) else None
+    docstring = body.pop(0) if body and is_text(body[0]) else None
     body = [s for s in body if not isinstance(s, ast.Import | ast.ImportFrom)]
     units: list[Unit] = []
     for statement in body:
-        if _is_text(statement) and units:
+        if is_text(statement) and units:
             last = units.pop()
             units.append(Unit((*last.body, statement), last.names, last.locals))
             continue
@@ -107,16 +107,10 @@ def read_source(file: str, text: str) -> Source:
     return Source(docstring, tuple(units), imports, scopes.top, _calls(tree))
 
 
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and (
-        isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str)
-    )
-
-
 def inner_bindings(node: ast.AST) -> tuple[Binding, ...]:
     """What is bound within, in the order of the tree."""
     found: dict[Binding, None] = {}
-    for child in ast.walk(node):
+    for child in nodes(node):
         binding = binding_of(child)
         if binding is not None and (binding.path or binding.role is Role.PARAMETER):
             found[binding] = None
@@ -127,7 +121,7 @@ def _calls(tree: ast.Module) -> Calls:
     called: set[int] = set()
     unpacked: set[Binding] = set()
     keywords: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Call):
             binding = binding_of(node.func)
             if isinstance(node.func, ast.Name):
@@ -138,7 +132,7 @@ def _calls(tree: ast.Module) -> Calls:
                 unpacked.add(binding)
     passed = {
         binding
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Name) and id(node) not in called
         if (binding := binding_of(node)) is not None
     }
@@ -170,7 +164,7 @@ def _bind(file: str, tree: ast.Module, scopes: Scopes) -> dict[Binding, Import]:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             for alias in statement.names:
                 name = alias.asname or alias.name
-                if isinstance(statement, ast.Import) and "." in name or name == "*":
+                if (isinstance(statement, ast.Import) and "." in name) or name == "*":
                     raise Problem(f"{file}: line {statement.lineno}: import the names one by one")
                 binding = scopes.top[name]
                 if isinstance(statement, ast.Import):
@@ -181,7 +175,7 @@ def _bind(file: str, tree: ast.Module, scopes: Scopes) -> dict[Binding, Import]:
                     swap[binding] = external(statement.module, alias.name, alias.asname or "")
                 else:
                     raise Problem(f"{file}: line {statement.lineno}: import from a module by name")
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             column += len("def ") if isinstance(node, ast.FunctionDef) else len("async def ")
@@ -199,7 +193,7 @@ def _bind(file: str, tree: ast.Module, scopes: Scopes) -> dict[Binding, Import]:
         found = scopes.at.get((line, column))
         if found is not None:
             mark(node, binding=swap.get(found, found))
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
             base = LIBRARIES.get(binding_of(node.value) or NO_BINDING) or _known(node.value)
             if base:
@@ -223,11 +217,14 @@ def _known(node: ast.AST) -> str:
 def _literals(tree: ast.Module, text: str) -> None:
     """How numbers are spelled and which tuples stand in parentheses."""
     lines = text.splitlines()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Tuple) and node.elts and node.end_col_offset:
             start, end = lines[node.lineno - 1], lines[(node.end_lineno or 1) - 1]
             last = node.elts[-1]
-            closed = (last.end_lineno, last.end_col_offset) != (node.end_lineno, node.end_col_offset)
+            closed = (last.end_lineno, last.end_col_offset) != (
+                node.end_lineno,
+                node.end_col_offset,
+            )
             closed &= end[node.end_col_offset - 1] == ")" and start[node.col_offset] == "("
             mark(node, parentheses=closed)
         if isinstance(node, ast.Constant) and node.lineno == node.end_lineno:
@@ -245,7 +242,7 @@ def _comments(tree: ast.Module, text: str) -> None:
         if token.type == tokenize.COMMENT:
             line, column = token.start
             (beside if lines[line - 1][:column].strip() else own)[line] = token.string
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.stmt):
             continue
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])

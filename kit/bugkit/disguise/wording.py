@@ -8,7 +8,7 @@ from functools import cache
 
 from ..files import read_text
 from .chance import Dice
-from .marks import changed, comments_of, has_gap, trailing_of
+from .marks import changed, comments_of, has_gap, is_text, trailing_of
 from .naming import FOLDER
 from .source import Unit
 
@@ -20,15 +20,6 @@ def texts() -> Texts:
     """Prepared variants, by the first line of what they replace."""
     found: Texts = tomllib.loads(read_text(FOLDER / "texts.toml"))
     return found
-
-
-def is_text(node: ast.stmt) -> bool:
-    """Whether a statement is a docstring or a comment in quotes."""
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
 
 
 def reword(text: str, dice: Dice) -> str:

@@ -5,10 +5,25 @@ It decides by the code alone, so the bug goes along unseen. Floating-point resul
 rounding; what is raised for wrong input may be raised a moment earlier or later.
 """
 
-from . import arguments, arithmetic, axes, branches, comparisons, loops, masks, numbers
-from . import products, reductions, shapes, splits, steps
+from . import (
+    arguments,
+    arithmetic,
+    axes,
+    branches,
+    comparisons,
+    loops,
+    masks,
+    numbers,
+    products,
+    reductions,
+    shapes,
+    splits,
+    steps,
+)
 from .base import BLOCK_REWRITES, REWRITES, BlockRewrite, Context, Rewrite
-from .engine import rewrite_block
+from .engine import prepare, rewrite_block
+
+prepare()
 
 __all__ = [
     "BLOCK_REWRITES",

@@ -2,7 +2,7 @@
 
 import ast
 
-from ..facts import is_extent, is_number
+from ..evaluation import is_extent, is_number
 from ..marks import at, changed, known_of
 from .base import Context, call, rewrite, whole
 
@@ -144,7 +144,10 @@ def _whole_name(node: ast.AST) -> bool:
 
 @rewrite(
     ast.BinOp,
-    examples=[("return a - b", "return np.subtract(a, b)"), ("return a * b", "return np.multiply(a, b)")],
+    examples=[
+        ("return a - b", "return np.subtract(a, b)"),
+        ("return a * b", "return np.multiply(a, b)"),
+    ],
     never=["return n - m", "return a @ b"],
     odds=5,
 )

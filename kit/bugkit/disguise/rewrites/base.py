@@ -39,8 +39,10 @@ Examples = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A form and the other form that it may take. The examples are its tests: statements of a
-    function `f(a, b, c, n, m, flag, things)`, where a, b and c are arrays, n and m whole numbers."""
+    """A form and the other form that it may take.
+
+    The examples are its tests: statements of a function `f(a, b, c, n, m, flag, things)`, where a,
+    b and c are arrays, n and m whole numbers."""
 
     name: str
     why: str
@@ -60,6 +62,8 @@ class BlockRewrite:
 
     name: str
     why: str
+    kinds: tuple[type[ast.stmt], ...]
+    """What the first of the statements may be."""
     apply: Callable[[list[ast.stmt], int, Context], tuple[int, list[ast.stmt]] | None]
     examples: Examples
     never: Sequence[str]
@@ -83,14 +87,18 @@ def rewrite(
     return register
 
 
-def block_rewrite(*, examples: Examples, never: Sequence[str] = (), odds: int = 40) -> Any:
+def block_rewrite(
+    *kinds: type[ast.stmt], examples: Examples, never: Sequence[str] = (), odds: int = 40
+) -> Any:
     """Register a rewrite of statements."""
 
     def register(
         apply: Callable[[list[ast.stmt], int, Context], tuple[int, list[ast.stmt]] | None],
     ) -> Any:
         why = apply.__doc__ or ""
-        BLOCK_REWRITES.append(BlockRewrite(apply.__name__, why, apply, examples, never, odds))
+        BLOCK_REWRITES.append(
+            BlockRewrite(apply.__name__, why, kinds, apply, examples, never, odds)
+        )
         return apply
 
     return register

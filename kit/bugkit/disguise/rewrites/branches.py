@@ -13,6 +13,7 @@ def _constant_pair(one: ast.expr | None, other: ast.expr | None) -> bool:
 
 
 @block_rewrite(
+    ast.Return,
     examples=[("return a if flag else b", "if flag:\n    return a\nreturn b")],
     never=["return True if flag else False", "return a"],
     odds=45,
@@ -33,6 +34,7 @@ def early_return(
 
 
 @block_rewrite(
+    ast.If,
     examples=[("if flag:\n    return a\nreturn b", "return a if flag else b")],
     never=[
         "if flag:\n    return a\nelse:\n    n = 1\nreturn b",
@@ -61,6 +63,7 @@ def returned_choice(
 
 
 @block_rewrite(
+    ast.If,
     examples=[("if flag:\n    return a\nreturn b", "if not flag:\n    return b\nreturn a")],
     never=["if n < m:\n    return a\nreturn b", "if flag:\n    n = 1\nreturn b"],
     odds=25,
@@ -82,8 +85,13 @@ def other_return_first(
 
 
 @block_rewrite(
-    examples=[("if flag:\n    n = 1\nelse:\n    n = m\n    m = 2",
-               "if not flag:\n    n = m\n    m = 2\nelse:\n    n = 1")],
+    ast.If,
+    examples=[
+        (
+            "if flag:\n    n = 1\nelse:\n    n = m\n    m = 2",
+            "if not flag:\n    n = m\n    m = 2\nelse:\n    n = 1",
+        )
+    ],
     never=["if flag:\n    n = 1", "if n < m:\n    n = 1\nelse:\n    n = 2"],
     odds=45,
 )

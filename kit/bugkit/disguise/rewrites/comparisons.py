@@ -2,7 +2,7 @@
 
 import ast
 
-from ..facts import is_number
+from ..evaluation import is_number
 from ..marks import at, changed
 from .base import Context, rewrite
 
@@ -30,6 +30,10 @@ def constant(node: ast.AST) -> bool:
         return node.attr.isupper()
     if isinstance(node, ast.Name):
         return node.id.isupper()
+    if isinstance(node, ast.BinOp):
+        return constant(node.left) and constant(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return constant(node.operand)
     if isinstance(node, ast.Tuple | ast.List | ast.Dict | ast.Set):
         return True
     return is_number(node) or isinstance(node, ast.Constant)
@@ -91,6 +95,8 @@ def between(node: ast.Compare, _context: Context) -> ast.AST | None:
     if type(node.ops[0]) not in MIRROR or not constant(node.left):
         return None
     middle = node.comparators[0]
+    if constant(middle):
+        return None
     if isinstance(middle, ast.Attribute) and not isinstance(middle.value, ast.Name):
         return None
     lower = at(ast.Compare(middle, [MIRROR[type(node.ops[0])]()], [node.left]), node)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..marks import changed, comments_of, has_gap, trailing_of
-from .base import BLOCK_REWRITES, REWRITES, Context, Rewrite
+from .base import BLOCK_REWRITES, REWRITES, BlockRewrite, Context, Rewrite
 
 TURNS = 2
 """How many rewrites one expression may go through."""
@@ -16,6 +16,16 @@ SKIPPED = frozenset(("annotation", "returns", "decorator_list", "targets", "targ
 BLOCKS = ("body", "orelse", "finalbody")
 
 _BY_KIND: dict[type[ast.AST], list[Rewrite]] = {}
+
+
+_BLOCKS: dict[type[ast.stmt], list[BlockRewrite]] = {}
+
+
+def prepare() -> None:
+    """Sort the rewrites by what they look at, once all are registered."""
+    for attempt in BLOCK_REWRITES:
+        for kind in attempt.kinds:
+            _BLOCKS.setdefault(kind, []).append(attempt)
 
 
 def _rewrites_of(kind: type[ast.AST]) -> list[Rewrite]:
@@ -29,7 +39,7 @@ def rewrite_block(statements: Sequence[ast.stmt], context: Context) -> list[ast.
     block = [_statement(statement, context) for statement in statements]
     i = 0
     while i < len(block):
-        for attempt in context.dice.shuffled(BLOCK_REWRITES):
+        for attempt in context.dice.turned(_BLOCKS.get(type(block[i]), ())):
             if not context.dice.maybe(attempt.odds):
                 continue
             result = attempt.apply(block, i, context)
@@ -62,9 +72,7 @@ def _statement(node: ast.stmt, context: Context) -> ast.stmt:
         context.path = outer
         return new
     if isinstance(node, ast.ClassDef):
-        body = [
-            _statement(s, context) if isinstance(s, ast.FunctionDef) else s for s in node.body
-        ]
+        body = [_statement(s, context) if isinstance(s, ast.FunctionDef) else s for s in node.body]
         return changed(node, body=body)
     fields = _fields(node, context)
     return changed(node, **fields) if fields else node
@@ -102,7 +110,7 @@ def _expression(node: ast.AST, context: Context) -> ast.AST:
     for _ in range(TURNS):
         before = node
         options = _rewrites_of(type(node))
-        for attempt in context.dice.shuffled(options) if len(options) > 1 else options:
+        for attempt in context.dice.turned(options):
             if context.dice.maybe(attempt.odds):
                 new = attempt.apply(node, context)
                 if new is not None:

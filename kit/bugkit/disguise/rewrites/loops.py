@@ -2,11 +2,12 @@
 
 import ast
 
-from ..marks import at, binding_of, changed
+from ..marks import at, binding_of, changed, nodes
 from .base import Context, block_rewrite, method, number, read, rewrite
 
 
 @block_rewrite(
+    ast.Assign,
     examples=[
         (
             "n = [g(thing) for thing in things]\nreturn n",
@@ -34,7 +35,7 @@ def list_by_appending(
         case _:
             return None
     wanted = binding_of(target)
-    inside = [n for part in (element, clause) for n in ast.walk(part)]
+    inside = [n for part in (element, clause) for n in nodes(part)]
     if wanted is None or wanted in context.facts.captured:
         return None
     if any(binding_of(n) is wanted for n in inside):
@@ -66,6 +67,7 @@ def counted_down(node: ast.Call, _context: Context) -> ast.AST | None:
 
 
 @block_rewrite(
+    ast.AugAssign,
     examples=[
         ("n = 0.0\nn += m\nreturn n", "n = 0.0\nn = n + m\nreturn n"),
     ],

@@ -132,9 +132,7 @@ def _moved(shift: ast.expr, by: int, origin: ast.AST) -> ast.expr:
     return at(ast.BinOp(shift, sign, at(ast.Constant(1), origin)), origin)
 
 
-def _triangle(
-    node: ast.Call, context: Context
-) -> tuple[bool, ast.expr, ast.expr, ast.expr] | None:
+def _triangle(node: ast.Call, context: Context) -> tuple[bool, ast.expr, ast.expr, ast.expr] | None:
     """Whether it is the upper one, rows, columns, shift."""
     name = known_of(node.func)
     if name not in ("np.triu", "np.tril") or len(node.args) != 1 or len(node.keywords) != 1:

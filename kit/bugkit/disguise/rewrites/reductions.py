@@ -2,7 +2,7 @@
 
 import ast
 
-from ..facts import atomic
+from ..evaluation import atomic
 from ..marks import at, changed, known_of
 from .base import Context, call, method, only_keywords, rewrite
 

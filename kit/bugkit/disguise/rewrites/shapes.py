@@ -2,7 +2,7 @@
 
 import ast
 
-from ..facts import is_number
+from ..evaluation import is_number
 from ..marks import at, changed, known_of
 from .base import Context, call, library, method, number, rewrite, tuple_of, whole
 

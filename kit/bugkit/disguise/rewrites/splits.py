@@ -1,8 +1,9 @@
 """An array cut into pieces."""
 
 import ast
+from itertools import pairwise
 
-from ..marks import at, known_of
+from ..marks import at, known_of, nodes
 from .base import Context, block_rewrite, call, number, rewrite, whole
 
 
@@ -12,6 +13,7 @@ def _last_axis(bounds: ast.Slice, origin: ast.AST) -> ast.expr:
 
 
 @block_rewrite(
+    ast.Assign,
     examples=[
         (
             "a, b, c = np.split(a, [n, n + m], axis=-1)",
@@ -43,7 +45,7 @@ def split_by_slices(
     cuts: list[ast.expr | None] = [None, *places.elts, None]
     pieces: list[ast.expr] = [
         at(ast.Subscript(array, _last_axis(ast.Slice(low, high), cut), ast.Load()), cut)
-        for low, high in zip(cuts, cuts[1:], strict=False)
+        for low, high in pairwise(cuts)
     ]
     value = at(ast.Tuple(pieces, ast.Load()), cut)
     if context.dice.maybe(50) and not _reads(targets, array):
@@ -56,7 +58,7 @@ def split_by_slices(
 
 
 def _reads(targets: list[ast.expr], array: ast.Name) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == array.id for t in targets for n in ast.walk(t))
+    return any(isinstance(n, ast.Name) and n.id == array.id for t in targets for n in nodes(t))
 
 
 @rewrite(
@@ -97,9 +99,8 @@ def slices_as_split(node: ast.Tuple, context: Context) -> ast.AST | None:
             return None
         if (bounds.lower is None) != (expected is None):
             return None
-        if bounds.lower is not None and expected is not None:
-            if ast.dump(bounds.lower) != ast.dump(expected):
-                return None
+        if bounds.lower and expected and ast.dump(bounds.lower) != ast.dump(expected):
+            return None
         ends.append(bounds.upper)
     cuts = [end for end in ends if end is not None]
     if array is None or ends[-1] is not None or len(cuts) != len(ends) - 1:

@@ -2,8 +2,9 @@
 
 import ast
 
-from ..facts import bindings_in, first_evaluated
-from ..marks import at, binding_of, changed, comments_of, known_of, trailing_of
+from ..evaluation import first_evaluated
+from ..facts import bindings_in
+from ..marks import at, binding_of, changed, comments_of, known_of, nodes, trailing_of
 from ..scopes import Role
 from .base import Context, assign, block_rewrite, read
 
@@ -48,7 +49,7 @@ def _hints(node: ast.expr, context: Context) -> list[str]:
     return context.dice.shuffled(GENERAL)
 
 
-def candidates(value: ast.expr, context: Context) -> list[ast.expr]:
+def candidates(value: ast.expr) -> list[ast.expr]:
     """Parts of a value that may be computed on a line of their own just before it."""
     found = []
     stack: list[ast.AST] = [value]
@@ -61,7 +62,7 @@ def candidates(value: ast.expr, context: Context) -> list[ast.expr]:
         stack.extend(ast.iter_child_nodes(node))
         if node is value or not isinstance(node, ast.Call | ast.BinOp | ast.IfExp):
             continue
-        if first_evaluated(value, node, context.facts):
+        if first_evaluated(value, node):
             found.append(node)
     return found
 
@@ -101,6 +102,8 @@ def _inside(node: object, part: ast.expr, by: ast.expr) -> object:
 
 
 @block_rewrite(
+    ast.Return,
+    ast.Assign,
     examples=[
         ("return (a - b) * c", "difference = a - b\nreturn difference * c"),
         ("n = g(a + b, c)\nreturn n", "both = a + b\nn = g(both, c)\nreturn n"),
@@ -117,7 +120,7 @@ def name_introduced(
         return None
     if isinstance(node, ast.Assign) and not all(_plain(target) for target in node.targets):
         return None
-    parts = candidates(node.value, context)
+    parts = candidates(node.value)
     if not parts:
         return None
     return 1, hoisted(node, context.dice.choose(parts), context)
@@ -130,6 +133,7 @@ def _plain(target: ast.expr) -> bool:
 
 
 @block_rewrite(
+    ast.Assign,
     examples=[("n = a - b\nreturn n * c", "return (a - b) * c")],
     never=[
         "n = a - b\nreturn n * n",
@@ -157,16 +161,16 @@ def name_folded(
     facts = context.facts
     if facts.reads.get(binding) != 1 or facts.writes.get(binding) != 1:
         return None
-    if binding in bindings_in(block[i + 2 :]):
-        return None
     if comments_of(second) or trailing_of(first) or trailing_of(second):
         return None
-    uses = [n for n in ast.walk(second.value) if binding_of(n) is binding]
+    uses = [n for n in nodes(second.value) if binding_of(n) is binding]
     if len(uses) != 1 or second.value is uses[0] or not isinstance(uses[0], ast.expr):
         return None
     if isinstance(second, ast.Assign) and not all(_plain(t) for t in second.targets):
         return None
-    if not (first_evaluated(second.value, uses[0], facts) or _patient(value, second, uses[0])):
+    if binding in bindings_in(block[i + 2 :]):
+        return None
+    if not (first_evaluated(second.value, uses[0]) or _patient(value, second, uses[0])):
         return None
     return 2, [changed(second, value=replaced(second.value, uses[0], value))]
 
@@ -178,6 +182,7 @@ def _patient(value: ast.expr, second: ast.stmt, use: ast.AST) -> bool:
 
 
 @block_rewrite(
+    ast.Assign,
     examples=[("n, m = g(a), g(b)\nreturn n", "n = g(a)\nm = g(b)\nreturn n")],
     never=["n, m = m, n\nreturn n", "n, m = things\nreturn n", "n, m = a, g(n)\nreturn n"],
     odds=45,
@@ -199,11 +204,13 @@ def apart(block: list[ast.stmt], i: int, context: Context) -> tuple[int, list[as
         if bindings_in(targets[:k]) & bindings_in(values[k:]):
             return None
     return 1, [
-        at(ast.Assign([target], value), value) for target, value in zip(targets, values, strict=True)
+        at(ast.Assign([target], value), value)
+        for target, value in zip(targets, values, strict=True)
     ]
 
 
 @block_rewrite(
+    ast.Assign,
     examples=[("n = g(a)\nm = g(b)\nreturn n", "n, m = g(a), g(b)\nreturn n")],
     never=["n = g(a)\nm = g(n)\nreturn m", "n = 1\nn = 2\nreturn n", "n = m = 1\nreturn n"],
     odds=20,
@@ -234,4 +241,4 @@ def side_by_side(
 def _long(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple | ast.Lambda | ast.IfExp | ast.ListComp | ast.DictComp):
         return True
-    return sum(1 for _ in ast.walk(node)) > 24
+    return sum(1 for _ in nodes(node)) > 24
