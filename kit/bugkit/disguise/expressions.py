@@ -111,7 +111,7 @@ class Expressions:
         self._quote = quote
         formatted = any(isinstance(part, ast.FormattedValue) for part in parts)
         if not formatted:
-            whole = "".join(p.value for p in parts if isinstance(p, ast.Constant))
+            whole = "".join(str(p.value) for p in parts if isinstance(p, ast.Constant))
             return quoted(whole, quote)
         return f"f{quote}{inside}{quote}"
 

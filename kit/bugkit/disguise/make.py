@@ -142,7 +142,7 @@ class _Disguise:
         if self.level is Level.FULL:
             facts = self.reading.facts[unit].copy()
             new, context = self._rewritten(new, facts, dice.part("rewrites"))
-        naming = self.namer.name_unit(unit, new, context, label, self.cramped.get(label, 0))
+        naming = self.namer.name_unit(unit, new, context, label, self.cramped.get(label, 0), {})
         return _Draft(module, unit, new, context, naming, dice)
 
     def _rewritten(self, unit: Unit, facts: Facts, dice: Dice) -> tuple[Unit, list[Binding]]:
@@ -167,13 +167,13 @@ class _Disguise:
             naming = draft.naming
             if short in (1, 2):
                 naming = self.namer.name_unit(
-                    draft.original, draft.unit, draft.new, draft.label, short
+                    draft.original, draft.unit, draft.new, draft.label, short, keep
                 )
             elif short == 3:
                 plain = reworded_unit(draft.original, draft.dice.part("words"))
                 draft.unit, draft.new = plain, []
-                naming = self.namer.name_unit(draft.original, plain, [], draft.label, short=2)
-            names = {**top, **naming.of, **keep}
+                naming = self.namer.name_unit(draft.original, plain, [], draft.label, 2, keep)
+            names = {**top, **naming.of}
             draft.naming = Naming(names, arguments)
             try:
                 return write_unit(draft.module, self._with_names(draft.unit, names), draft.naming)

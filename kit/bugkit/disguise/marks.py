@@ -74,7 +74,7 @@ def nodes(root: ast.AST) -> Iterator[ast.AST]:
         values = node.__dict__
         for name in node._fields:
             value = values.get(name)
-            if value.__class__ is list:
+            if isinstance(value, list):
                 stack.extend([v for v in value if isinstance(v, ast.AST)])
             elif isinstance(value, ast.AST) and value.__class__ not in _PLACELESS:
                 stack.append(value)

@@ -53,15 +53,16 @@ class Namer:
         self._keywords = frozenset[str]().union(*(s.calls.keywords for s in self._sources()))
         self._passed = frozenset(package.same.get(b, b) for b in self._passed)
         self._unpacked = frozenset(package.same.get(b, b) for b in self._unpacked)
+        self._fixed = {unit: self._fixed_in(unit) for unit in package.needs}
         self._name_top()
-        self._taken = self.reserved | set(self.top.values())
+        self._taken = set(self.reserved) | set(self.top.values())
 
     def _sources(self) -> Iterable[Any]:
         return self.package.sources.values()
 
     def _name_top(self) -> None:
         """Functions and constants of all modules, so that they may stand in any."""
-        used = set(self.reserved)
+        used = set(self.reserved) | {b.name for fixed in self._fixed.values() for b in fixed}
         named: dict[str, str] = {}
         for binding in self.package.owner:
             if binding.pinned:
@@ -80,7 +81,7 @@ class Namer:
         base = name.removesuffix("_backward")
         if base != name:
             forward = named.get(base) or self._top_name(base, named, used, dice)
-            paired = self.backward.format(forward)
+            paired: str = self.backward.format(forward)
             return paired if paired not in used else _drawn(name, [], used, dice)
         return _drawn(name, list(words()["functions"].get(name, ())), used, dice)
 
@@ -93,19 +94,23 @@ class Namer:
         return known or parameter.arg not in self._keywords
 
     def name_unit(
-        self, original: Unit, unit: Unit, extra: Iterable[Binding], label: str, short: int
+        self,
+        original: Unit,
+        unit: Unit,
+        extra: Iterable[Binding],
+        label: str,
+        short: int,
+        keep: Mapping[Binding, str],
     ) -> Naming:
-        """Names for everything in a definition. `short` 1 draws none longer than the old, 2 keeps
-        the old where they are free."""
-        fixed = self._fixed_in(original)
+        """Names for everything in a definition, but for what it is to `keep`. `short` 1 draws none
+        longer than the old, 2 keeps the old where they are free."""
+        names = {b: b.name for b in self._fixed[original]} | dict(keep)
         bindings = [*unit.locals, *extra]
-        names: dict[Binding, str] = {}
         # A local that was named like a function elsewhere may have to give way to its new name.
-        used = set(self._taken) | {b.name for b in bindings if b in fixed}
-        chosen: dict[str, str] = {}
+        used = {*self._taken, *names.values()}
+        chosen = {binding.name: name for binding, name in keep.items()}
         for binding in sorted(bindings, key=_gradients_last):
-            if binding in fixed:
-                names[binding] = binding.name
+            if binding in names:
                 continue
             dice = self.dice.part(f"{label} {binding.path} {binding.name}")
             name = self._local_name(binding, chosen, used, dice, short)
@@ -159,7 +164,7 @@ def _gradients_last(binding: Binding) -> bool:
 def _drawn(name: str, options: list[str], used: Collection[str], dice: Dice) -> str:
     """One of the options, or the old name, or that with an affix; never one that is used."""
     draw = dice.below(100)
-    affixed = [a.format(name) for a in words()["schemes"]["affixes"]]
+    affixed: list[str] = [a.format(name) for a in words()["schemes"]["affixes"]]
     if name.isupper() and len(name) > 1:
         affixed = [a.upper() for a in affixed]
     if name.startswith("_"):

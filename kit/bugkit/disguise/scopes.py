@@ -67,8 +67,8 @@ def read_scopes(source: str) -> Scopes:
     top: dict[str, Binding] = {}
 
     def spot(node: Any) -> Spot:
-        start = positions[node].start
-        return start.line, start.column
+        where: Any = positions[node]
+        return where.start.line, where.start.column
 
     for scope in scopes:
         bound: dict[str, Binding] = {}

@@ -23,7 +23,7 @@ class Statements(Lines):
         for statement in statements:
             # A definition inside a body is set off by a blank line on both sides.
             beside = isinstance(statement, _DEFINITIONS) or isinstance(before, _DEFINITIONS)
-            texted = in_class and before is statements[0] and is_text(before)
+            texted = in_class and before is not None and before is statements[0] and is_text(before)
             if before is not None and (beside or texted or has_gap(statement)):
                 self.put("")
             self.statement(statement, indent)

@@ -35,6 +35,9 @@ class Context:
 
 
 Examples = Sequence[tuple[str, str]]
+Replacement = tuple[int, list[ast.stmt]] | None
+BlockApply = Callable[[list[ast.stmt], int, Context], Replacement]
+Apply = Callable[[Any, Context], ast.AST | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Rewrite:
     name: str
     why: str
     kinds: tuple[type[ast.AST], ...]
-    apply: Callable[[Any, Context], ast.AST | None]
+    apply: Apply
     examples: Examples
     never: Sequence[str]
     """What looks alike and must stay."""
@@ -64,7 +67,7 @@ class BlockRewrite:
     why: str
     kinds: tuple[type[ast.stmt], ...]
     """What the first of the statements may be."""
-    apply: Callable[[list[ast.stmt], int, Context], tuple[int, list[ast.stmt]] | None]
+    apply: BlockApply
     examples: Examples
     never: Sequence[str]
     odds: int
@@ -76,10 +79,10 @@ BLOCK_REWRITES: list[BlockRewrite] = []
 
 def rewrite(
     *kinds: type[ast.AST], examples: Examples, never: Sequence[str] = (), odds: int = 45
-) -> Callable[[Callable[[Any, Context], ast.AST | None]], Callable[[Any, Context], Any]]:
+) -> Callable[[Apply], Apply]:
     """Register a rewrite of nodes of these kinds."""
 
-    def register(apply: Callable[[Any, Context], ast.AST | None]) -> Any:
+    def register(apply: Apply) -> Apply:
         why = apply.__doc__ or ""
         REWRITES.append(Rewrite(apply.__name__, why, kinds, apply, examples, never, odds))
         return apply
@@ -89,16 +92,13 @@ def rewrite(
 
 def block_rewrite(
     *kinds: type[ast.stmt], examples: Examples, never: Sequence[str] = (), odds: int = 40
-) -> Any:
-    """Register a rewrite of statements."""
+) -> Callable[[BlockApply], BlockApply]:
+    """Register a rewrite of statements, the first of which is of one of these kinds."""
 
-    def register(
-        apply: Callable[[list[ast.stmt], int, Context], tuple[int, list[ast.stmt]] | None],
-    ) -> Any:
+    def register(apply: BlockApply) -> BlockApply:
         why = apply.__doc__ or ""
-        BLOCK_REWRITES.append(
-            BlockRewrite(apply.__name__, why, kinds, apply, examples, never, odds)
-        )
+        attempt = BlockRewrite(apply.__name__, why, kinds, apply, examples, never, odds)
+        BLOCK_REWRITES.append(attempt)
         return apply
 
     return register

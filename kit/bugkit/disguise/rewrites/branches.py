@@ -3,7 +3,7 @@
 import ast
 
 from ..marks import at, changed
-from .base import Context, block_rewrite
+from .base import Context, Replacement, block_rewrite
 from .comparisons import negated
 
 
@@ -18,9 +18,7 @@ def _constant_pair(one: ast.expr | None, other: ast.expr | None) -> bool:
     never=["return True if flag else False", "return a"],
     odds=45,
 )
-def early_return(
-    block: list[ast.stmt], i: int, _context: Context
-) -> tuple[int, list[ast.stmt]] | None:
+def early_return(block: list[ast.stmt], i: int, _context: Context) -> Replacement:
     """A choice between two results as an early return."""
     match block[i]:
         case ast.Return(value=ast.IfExp(test=test, body=body, orelse=other)):
@@ -43,9 +41,7 @@ def early_return(
     ],
     odds=30,
 )
-def returned_choice(
-    block: list[ast.stmt], i: int, _context: Context
-) -> tuple[int, list[ast.stmt]] | None:
+def returned_choice(block: list[ast.stmt], i: int, _context: Context) -> Replacement:
     """And back."""
     match block[i : i + 2]:
         case [
@@ -68,9 +64,7 @@ def returned_choice(
     never=["if n < m:\n    return a\nreturn b", "if flag:\n    n = 1\nreturn b"],
     odds=25,
 )
-def other_return_first(
-    block: list[ast.stmt], i: int, _context: Context
-) -> tuple[int, list[ast.stmt]] | None:
+def other_return_first(block: list[ast.stmt], i: int, _context: Context) -> Replacement:
     """The two ends of a function in the other order."""
     match block[i : i + 2]:
         case [ast.If(test=test, body=[ast.Return() as one], orelse=[]), ast.Return() as other]:
@@ -95,9 +89,7 @@ def other_return_first(
     never=["if flag:\n    n = 1", "if n < m:\n    n = 1\nelse:\n    n = 2"],
     odds=45,
 )
-def other_branch_first(
-    block: list[ast.stmt], i: int, _context: Context
-) -> tuple[int, list[ast.stmt]] | None:
+def other_branch_first(block: list[ast.stmt], i: int, _context: Context) -> Replacement:
     """`if` and `else` exchanged."""
     node = block[i]
     if not isinstance(node, ast.If) or not node.orelse or isinstance(node.orelse[0], ast.If):

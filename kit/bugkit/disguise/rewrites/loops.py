@@ -3,7 +3,7 @@
 import ast
 
 from ..marks import at, binding_of, changed, nodes
-from .base import Context, block_rewrite, method, number, read, rewrite
+from .base import Context, Replacement, block_rewrite, method, number, read, rewrite
 
 
 @block_rewrite(
@@ -22,9 +22,7 @@ from .base import Context, block_rewrite, method, number, read, rewrite
     ],
     odds=45,
 )
-def list_by_appending(
-    block: list[ast.stmt], i: int, context: Context
-) -> tuple[int, list[ast.stmt]] | None:
+def list_by_appending(block: list[ast.stmt], i: int, context: Context) -> Replacement:
     """A list grown item by item."""
     match block[i]:
         case ast.Assign(
@@ -74,9 +72,7 @@ def counted_down(node: ast.Call, _context: Context) -> ast.AST | None:
     never=["a += b\nreturn a", "things += [1]\nreturn things", "n = a\nn += m\nreturn n"],
     odds=45,
 )
-def added_anew(
-    block: list[ast.stmt], i: int, context: Context
-) -> tuple[int, list[ast.stmt]] | None:
+def added_anew(block: list[ast.stmt], i: int, context: Context) -> Replacement:
     """A sum of numbers; arrays would be changed in place, so not of those."""
     node = block[i]
     if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Name):

@@ -4,7 +4,7 @@ import ast
 from itertools import pairwise
 
 from ..marks import at, known_of, nodes
-from .base import Context, block_rewrite, call, number, rewrite, whole
+from .base import Context, Replacement, block_rewrite, call, number, rewrite, whole
 
 
 def _last_axis(bounds: ast.Slice, origin: ast.AST) -> ast.expr:
@@ -23,12 +23,10 @@ def _last_axis(bounds: ast.Slice, origin: ast.AST) -> ast.expr:
     never=["a, b = np.split(a, 2, axis=-1)", "a, b = np.split(a, [n], axis=0)"],
     odds=60,
 )
-def split_by_slices(
-    block: list[ast.stmt], i: int, context: Context
-) -> tuple[int, list[ast.stmt]] | None:
+def split_by_slices(block: list[ast.stmt], i: int, context: Context) -> Replacement:
     """Cut the last axis by slices."""
     match block[i]:
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Call() as cut):
+        case ast.Assign(targets=[ast.Tuple(elts=targets) as whole_target], value=ast.Call() as cut):
             pass
         case _:
             return None
@@ -53,8 +51,7 @@ def split_by_slices(
             at(ast.Assign([target], piece), block[i])
             for target, piece in zip(targets, pieces, strict=True)
         ]
-    assert isinstance(block[i], ast.Assign)
-    return 1, [at(ast.Assign(list(block[i].targets), value), block[i])]
+    return 1, [at(ast.Assign([whole_target], value), block[i])]
 
 
 def _reads(targets: list[ast.expr], array: ast.Name) -> bool:

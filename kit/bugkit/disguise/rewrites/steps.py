@@ -6,7 +6,8 @@ from ..evaluation import first_evaluated
 from ..facts import bindings_in
 from ..marks import at, binding_of, changed, comments_of, known_of, nodes, trailing_of
 from ..scopes import Role
-from .base import Context, assign, block_rewrite, read
+from .base import Context, Replacement, assign, block_rewrite, read
+from .order import returned
 
 HINTS = {
     "np.exp": ("powers", "raised", "exps"),
@@ -51,7 +52,7 @@ def _hints(node: ast.expr, context: Context) -> list[str]:
 
 def candidates(value: ast.expr) -> list[ast.expr]:
     """Parts of a value that may be computed on a line of their own just before it."""
-    found = []
+    found: list[ast.expr] = []
     stack: list[ast.AST] = [value]
     while stack:
         node = stack.pop()
@@ -80,7 +81,7 @@ def replaced(node: ast.expr, part: ast.expr, by: ast.expr) -> ast.expr:
     """The expression with another part in one place."""
     if node is part:
         return by
-    fields = {}
+    fields: dict[str, object] = {}
     for name in node._fields:
         value = node.__dict__.get(name)
         if isinstance(value, list):
@@ -111,9 +112,7 @@ def _inside(node: object, part: ast.expr, by: ast.expr) -> object:
     never=["return a - b", "return g(a) if flag else b", "return (lambda: a + b)", "return a, b"],
     odds=30,
 )
-def name_introduced(
-    block: list[ast.stmt], i: int, context: Context
-) -> tuple[int, list[ast.stmt]] | None:
+def name_introduced(block: list[ast.stmt], i: int, context: Context) -> Replacement:
     """A part of a value gets a name of its own."""
     node = block[i]
     if not isinstance(node, ast.Return | ast.Assign) or node.value is None:
@@ -143,9 +142,7 @@ def _plain(target: ast.expr) -> bool:
     ],
     odds=25,
 )
-def name_folded(
-    block: list[ast.stmt], i: int, context: Context
-) -> tuple[int, list[ast.stmt]] | None:
+def name_folded(block: list[ast.stmt], i: int, context: Context) -> Replacement:
     """A name that is used once, on the next line, is left out."""
     match block[i : i + 2]:
         case [
@@ -187,7 +184,7 @@ def _patient(value: ast.expr, second: ast.stmt, use: ast.AST) -> bool:
     never=["n, m = m, n\nreturn n", "n, m = things\nreturn n", "n, m = a, g(n)\nreturn n"],
     odds=45,
 )
-def apart(block: list[ast.stmt], i: int, context: Context) -> tuple[int, list[ast.stmt]] | None:
+def apart(block: list[ast.stmt], i: int, context: Context) -> Replacement:
     """Two assignments in one line as two."""
     match block[i]:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
@@ -198,7 +195,7 @@ def apart(block: list[ast.stmt], i: int, context: Context) -> tuple[int, list[as
         return None
     if any(isinstance(v, ast.Starred) for v in values):
         return None
-    if bindings_in(targets) & context.facts.captured:
+    if bindings_in(targets) & context.facts.captured or returned(block[i], block[i + 1 :]):
         return None
     for k in range(1, len(values)):
         if bindings_in(targets[:k]) & bindings_in(values[k:]):
@@ -215,9 +212,7 @@ def apart(block: list[ast.stmt], i: int, context: Context) -> tuple[int, list[as
     never=["n = g(a)\nm = g(n)\nreturn m", "n = 1\nn = 2\nreturn n", "n = m = 1\nreturn n"],
     odds=20,
 )
-def side_by_side(
-    block: list[ast.stmt], i: int, context: Context
-) -> tuple[int, list[ast.stmt]] | None:
+def side_by_side(block: list[ast.stmt], i: int, context: Context) -> Replacement:
     """Two short assignments in one line."""
     match block[i : i + 2]:
         case [
