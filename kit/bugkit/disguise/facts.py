@@ -164,7 +164,7 @@ def _free(root: ast.AST) -> set[Binding]:
                 for n in inside
                 if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
             }
-            found |= bindings_in(inside[1:]) - {b for b in bound if b is not None}
+            found |= {b for n in inside if (b := binding_of(n)) is not None and b not in bound}
     return found
 
 

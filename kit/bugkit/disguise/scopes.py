@@ -72,9 +72,13 @@ def read_scopes(source: str) -> Scopes:
 
     for scope in scopes:
         bound: dict[str, Binding] = {}
-        for assignment in scope.assignments:
-            if not isinstance(assignment, metadata.Assignment | metadata.ImportAssignment):
-                continue  # a builtin
+        # LibCST keeps them in sets. What stands first, a parameter say, tells what the name is.
+        assignments = [
+            a
+            for a in scope.assignments
+            if isinstance(a, metadata.Assignment | metadata.ImportAssignment)  # not a builtin
+        ]
+        for assignment in sorted(assignments, key=lambda a: spot(a.node)):
             name = assignment.name
             if name not in bound:
                 bound[name] = _binding(cst, metadata, scope, assignment)

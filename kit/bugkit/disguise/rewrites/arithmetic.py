@@ -18,7 +18,7 @@ def _numeric(node: ast.AST, context: Context) -> bool:
         ("return 0.5 * a * b", "return b * (0.5 * a)"),
         ("return 2 * n", "return n * 2"),
     ],
-    never=["return a @ b", "return a / b", "return things * n", "return a * g(a) * g(b)"],
+    never=["return a @ b", "return a / b", "return things * n", "return (a + g(a)) * g(b)"],
     odds=30,
 )
 def product_turned(node: ast.BinOp, context: Context) -> ast.AST | None:

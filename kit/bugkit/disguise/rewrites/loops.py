@@ -67,9 +67,14 @@ def counted_down(node: ast.Call, _context: Context) -> ast.AST | None:
 @block_rewrite(
     ast.AugAssign,
     examples=[
-        ("n = 0.0\nn += m\nreturn n", "n = 0.0\nn = n + m\nreturn n"),
+        ("total = 0.0\ntotal += m\nreturn total", "total = 0.0\ntotal = total + m\nreturn total"),
     ],
-    never=["a += b\nreturn a", "things += [1]\nreturn things", "n = a\nn += m\nreturn n"],
+    never=[
+        "a += b\nreturn a",
+        "things += [1]\nreturn things",
+        "total = a\ntotal += m\nreturn total",
+        "total = 0.0\ntotal += a\nreturn total",
+    ],
     odds=45,
 )
 def added_anew(block: list[ast.stmt], i: int, context: Context) -> Replacement:
@@ -79,6 +84,8 @@ def added_anew(block: list[ast.stmt], i: int, context: Context) -> Replacement:
         return None
     binding = binding_of(node.target)
     if binding is None or binding not in context.facts.numbers:
+        return None
+    if context.facts.is_array(node.value):
         return None
     value = at(ast.BinOp(read(binding, node), node.op, node.value), node)
     return 1, [at(ast.Assign([node.target], value), node)]

@@ -84,8 +84,8 @@ def _of_shapes(node: ast.AST) -> bool:
     return all(_of_shapes(child) for child in ast.iter_child_nodes(node))
 
 
-def returned(node: ast.stmt, rest: list[ast.stmt]) -> bool:
-    """Whether the next statement returns just what this one assigns: the linter would object."""
+def returned(node: ast.AST, rest: list[ast.stmt]) -> bool:
+    """Whether the next statement returns just what was just assigned: the linter would object."""
     if not rest or not isinstance(rest[0], ast.Return) or not isinstance(rest[0].value, ast.Name):
         return False
     return binding_of(rest[0].value) in bindings_in([node])

@@ -133,12 +133,12 @@ def _plain(target: ast.expr) -> bool:
 
 @block_rewrite(
     ast.Assign,
-    examples=[("n = a - b\nreturn n * c", "return (a - b) * c")],
+    examples=[("left = a - b\nreturn left * c", "return (a - b) * c")],
     never=[
-        "n = a - b\nreturn n * n",
-        "n = g(a)\nreturn g(b) * n",
-        "n = a - b\nm = 1\nreturn n * m",
-        "n = a - b\nreturn [n for x in things]",
+        "left = a - b\nreturn left * left",
+        "left = g(a)\nreturn g(b) * left",
+        "left = a - b\nm = 1\nreturn left * m",
+        "left = a - b\nreturn [left for x in things]",
     ],
     odds=25,
 )
@@ -195,7 +195,7 @@ def apart(block: list[ast.stmt], i: int, context: Context) -> Replacement:
         return None
     if any(isinstance(v, ast.Starred) for v in values):
         return None
-    if bindings_in(targets) & context.facts.captured or returned(block[i], block[i + 1 :]):
+    if bindings_in(targets) & context.facts.captured or returned(targets[-1], block[i + 1 :]):
         return None
     for k in range(1, len(values)):
         if bindings_in(targets[:k]) & bindings_in(values[k:]):
