@@ -7,42 +7,26 @@ from dataclasses import dataclass, field
 from ..problems import Problem
 from .marks import binding_of, in_parentheses, literal_of
 from .scopes import Binding
-
-BINARY: dict[type[ast.operator], tuple[str, int]] = {
-    ast.BitOr: ("|", 8),
-    ast.BitXor: ("^", 9),
-    ast.BitAnd: ("&", 10),
-    ast.LShift: ("<<", 11),
-    ast.RShift: (">>", 11),
-    ast.Add: ("+", 12),
-    ast.Sub: ("-", 12),
-    ast.Mult: ("*", 13),
-    ast.Div: ("/", 13),
-    ast.FloorDiv: ("//", 13),
-    ast.Mod: ("%", 13),
-    ast.MatMult: ("@", 13),
-    ast.Pow: ("**", 15),
-}
-UNARY: dict[type[ast.unaryop], tuple[str, int]] = {
-    ast.Not: ("not ", 6),
-    ast.USub: ("-", 14),
-    ast.UAdd: ("+", 14),
-    ast.Invert: ("~", 14),
-}
-COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Is: "is",
-    ast.IsNot: "is not",
-    ast.In: "in",
-    ast.NotIn: "not in",
-}
-TUPLE, NAMED, LAMBDA, TERNARY, OR, AND, NOT, COMPARISON, UNION = range(9)
-SUM, PRODUCT, SIGN, POWER, AWAIT, ATOM = 12, 13, 14, 15, 16, 17
+from .spelling import (
+    AND,
+    ATOM,
+    AWAIT,
+    BINARY,
+    COMPARE,
+    COMPARISON,
+    LAMBDA,
+    NAMED,
+    NOT,
+    OR,
+    SIGN,
+    TERNARY,
+    TUPLE,
+    UNARY,
+    UNION,
+    hugs,
+    quoted,
+    simple,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +148,7 @@ class Expressions:
 
     def _slice(self, node: ast.Slice) -> tuple[str, int]:
         parts = [part for part in (node.lower, node.upper, node.step) if part is not None]
-        space = "" if all(map(_simple, parts)) else " "
+        space = "" if all(map(simple, parts)) else " "
         lower = self.flat(node.lower) + space if node.lower else ""
         upper = space + self.flat(node.upper) if node.upper else ""
         step = ""
@@ -179,7 +163,7 @@ class Expressions:
         sign, binds = BINARY[type(node.op)]
         if isinstance(node.op, ast.Pow):
             left, right = self.flat(node.left, AWAIT), self.flat(node.right, SIGN)
-            close = _hugs(node.left) and _hugs(node.right)
+            close = hugs(node.left) and hugs(node.right)
             return f"{left}**{right}" if close else f"{left} ** {right}", binds
         return f"{self.flat(node.left, binds)} {sign} {self.flat(node.right, binds + 1)}", binds
 
@@ -287,39 +271,3 @@ class Expressions:
             text += f": {self.flat(node.annotation)}"
             equals = " = "
         return text if default is None else f"{text}{equals}{self.flat(default)}"
-
-
-def quoted(value: str, quote: str = '"', force: bool = False) -> str:
-    """A text as a literal, in the quotes that need fewer escapes."""
-    other = "'" if quote == '"' else '"'
-    if not force and quote in value and value.count(quote) > value.count(other):
-        quote = other
-    body = "".join(_escaped(c) for c in value).replace(quote, "\\" + quote)
-    return f"{quote}{body}{quote}"
-
-
-_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def _escaped(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    return character if character.isprintable() else ascii(character)[1:-1]
-
-
-def _simple(node: ast.expr) -> bool:
-    """What the formatter calls simple in a slice: no spaces around its colon."""
-    if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
-        return _simple(node.operand)
-    return isinstance(node, ast.Name | ast.Constant)
-
-
-def _hugs(node: ast.expr) -> bool:
-    """What the formatter calls simple around `**`: no spaces."""
-    if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
-        return _hugs(node.operand)
-    if isinstance(node, ast.Attribute):
-        return isinstance(node.value, ast.Name | ast.Attribute) and _hugs(node.value)
-    return isinstance(node, ast.Name) or (
-        isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex)
-    )

@@ -8,7 +8,8 @@ statements or with shorter names.
 import ast
 from collections.abc import Sequence
 
-from .expressions import BINARY, NAMED, TUPLE, UNION, Expressions
+from .expressions import Expressions
+from .spelling import BINARY, NAMED, UNION
 
 WIDTH = 100
 INDENT = "    "
@@ -265,6 +266,3 @@ def _bracketed(node: ast.expr) -> bool:
         | ast.SetComp
         | ast.GeneratorExp,
     )
-
-
-__all__ = ["INDENT", "TUPLE", "WIDTH", "Lines", "Unfit", "chain"]

@@ -49,7 +49,7 @@ class _Reading:
     facts: Mapping[Unit, Facts]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _read(files: tuple[tuple[str, str], ...]) -> _Reading:
     package = read_package(dict(files))
     functions = {b: unit.function for b, unit in package.owner.items() if unit.function}

@@ -92,18 +92,31 @@ def _helpers(chart: Plan, dice: Dice) -> None:
 def _backward(chart: Plan, dice: Dice) -> None:
     for module in list(dict.fromkeys(chart.place.values())):
         units = chart.within(module)
-        back = [u for u in units if u.function and u.function.name.endswith("_backward")]
-        if back and len(back) < len(units) and dice.maybe(APART):
+        names = {u.function.name for u in units if u.function}
+        back = [
+            u
+            for u in units
+            if u.function
+            and u.function.name.endswith("_backward")
+            and u.function.name.removesuffix("_backward") in names
+        ]
+        if back and dice.maybe(APART):
             chart.attempt(back, f"{module}_backward")
 
 
 def _together(chart: Plan, dice: Dice) -> None:
+    """A module and one that it needs."""
     wanted = MERGES[0] + dice.below(MERGES[1] - MERGES[0] + 1)
     for _ in range(4 * wanted):
-        modules = list(dict.fromkeys(chart.place.values()))
-        if wanted == 0 or len(modules) < 3:
+        pairs = {
+            (chart.place[unit], chart.place[other])
+            for unit, others in chart.needs.items()
+            for other in others
+        }
+        apart = sorted((one, other) for one, other in pairs if one != other)
+        if wanted == 0 or not apart:
             return
-        one, other = dice.shuffled(modules)[:2]
+        one, other = dice.choose(apart)
         together = chart.within(one) + chart.within(other)
         if sum(map(_size, together)) <= LONGEST and chart.attempt(together, one):
             wanted -= 1

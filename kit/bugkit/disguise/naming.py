@@ -21,8 +21,9 @@ from .source import EXTERNALS, Unit
 KEEP = 12
 """Of a hundred names, how many stay."""
 
-AFFIXED = 8
-"""How many are made with an affix, so that one which has no other name does not stand out."""
+COMMON = 10
+"""How many get a name that could be anything's. One that nobody prepared names for, as a mutant may
+bring along, always gets such a name, and must not stand out."""
 
 FIXED = ("self", "cls", "_")
 FOLDER = TEMPLATES / "disguise"
@@ -82,8 +83,9 @@ class Namer:
         if base != name:
             forward = named.get(base) or self._top_name(base, named, used, dice)
             paired: str = self.backward.format(forward)
-            return paired if paired not in used else _drawn(name, [], used, dice)
-        return _drawn(name, list(words()["functions"].get(name, ())), used, dice)
+            return paired if paired not in used else _drawn(name, [], used, dice, True)
+        options = list(words()["functions"].get(name, ()))
+        return _drawn(name, options, used, dice, function=not name.isupper())
 
     def may_rename(self, function: ast.FunctionDef | ast.Lambda, parameter: ast.arg) -> bool:
         """Whether nobody can give the parameter by its name, or we know who does."""
@@ -147,13 +149,9 @@ class Namer:
             options = [self.gradient.format(base)]
         if short == 1:
             options = [o for o in options if len(o) <= len(name)]
-        if short and not binding.hints:
-            return (
-                name
-                if name not in used and (short == 2 or not options)
-                else _drawn(name, options, used, dice)
-            )
-        return _drawn(name, options, used, dice)
+        if short == 2 and not binding.hints and name not in used:
+            return name
+        return _drawn(name, options, used, dice, binding.role is Role.FUNCTION)
 
 
 def _gradients_last(binding: Binding) -> bool:
@@ -161,19 +159,23 @@ def _gradients_last(binding: Binding) -> bool:
     return binding.name.startswith("d")
 
 
-def _drawn(name: str, options: list[str], used: Collection[str], dice: Dice) -> str:
-    """One of the options, or the old name, or that with an affix; never one that is used."""
+def _drawn(
+    name: str, options: list[str], used: Collection[str], dice: Dice, function: bool = False
+) -> str:
+    """One of the options, or the old name, or one that fits anything; never one that is used."""
     draw = dice.below(100)
-    affixed: list[str] = [a.format(name) for a in words()["schemes"]["affixes"]]
+    schemes = words()["schemes"]
+    affixed: list[str] = [a.format(name.removeprefix("_")) for a in schemes["affixes"]]
+    common: list[str] = list(schemes["actions" if function else "things"])
     if name.isupper() and len(name) > 1:
-        affixed = [a.upper() for a in affixed]
+        common, affixed = [c.upper() for c in common], [a.upper() for a in affixed]
     if name.startswith("_"):
-        affixed = [f"_{a.format(name[1:])}" for a in words()["schemes"]["affixes"]]
-    ladder = [dice.shuffled(options), dice.shuffled(affixed)]
-    if draw < KEEP:
+        common, affixed = [f"_{c}" for c in common], [f"_{a}" for a in affixed]
+    ladder = [dice.shuffled(options), dice.shuffled(common), dice.shuffled(affixed)]
+    if draw < KEEP and options:
         ladder.insert(0, [name])
-    elif draw < KEEP + AFFIXED:
-        ladder.reverse()
+    elif draw < KEEP + COMMON:
+        ladder[0], ladder[1] = ladder[1], ladder[0]
     for candidates in ladder:
         for candidate in candidates:
             if candidate not in used:

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Sequence
 
 from ..problems import Problem
-from .expressions import BINARY, NAMED, TUPLE
 from .layout import INDENT, WIDTH, Lines, Unfit
 from .marks import comments_of, has_gap, is_text, trailing_of
+from .spelling import BINARY, NAMED, TUPLE
 
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 

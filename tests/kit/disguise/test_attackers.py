@@ -111,8 +111,10 @@ def line_hunks(pairs: Pairs) -> list[Hunk]:
     hunks = []
     for before, after in pairs:
         one, other = _lines(before), _lines(after)
-        texts = [[text for text, _ in lines] for lines in (one, other)]
-        for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, *texts, False).get_opcodes():
+        texts, new_texts = [text for text, _ in one], [text for text, _ in other]
+        for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(
+            None, texts, new_texts, False
+        ).get_opcodes():
             if tag != "equal":
                 near = other[j1:j2] or other[max(0, j1 - 1) : j1 + 1]
                 hunks.append(Hunk(i2 - i1 + j2 - j1, frozenset(place for _, place in near)))

@@ -76,19 +76,18 @@ def _once(rewrite: Rewrite | BlockRewrite, code: str, seed: int) -> str | None:
 
 
 def _with(tree: ast.stmt, node: ast.AST, other: ast.AST) -> ast.stmt:
-    class Swap(ast.NodeTransformer):
-        def visit(self, child: ast.AST) -> ast.AST:
-            if child is node:
-                return other
-            for name, value in list(ast.iter_fields(child)):
-                if isinstance(value, list):
-                    new = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]
-                    child = changed(child, **{name: new})
-                elif isinstance(value, ast.AST):
-                    child = changed(child, **{name: self.visit(value)})
-            return child
+    def swapped(child: ast.AST) -> ast.AST:
+        if child is node:
+            return other
+        for name, value in list(ast.iter_fields(child)):
+            if isinstance(value, list):
+                new = [swapped(v) if isinstance(v, ast.AST) else v for v in value]
+                child = changed(child, **{name: new})
+            elif isinstance(value, ast.AST):
+                child = changed(child, **{name: swapped(value)})
+        return child
 
-    new = Swap().visit(tree)
+    new = swapped(tree)
     assert isinstance(new, ast.stmt)
     return new
 

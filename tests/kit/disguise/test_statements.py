@@ -70,8 +70,8 @@ x = first_of_the_many_names + second_of_the_many_names(
 """,
     "long text": """\
 raise ValueError(
-    f"the first part of a message that is {too} long for a line, and so it goes on "
-    f"and on, with {more} of it"
+    f"the first part of a message that is {too} long for a line, and so it goes "
+    f"incomprehensibly on, with {more} of it"
 )
 """,
     "long comprehension": """\
