@@ -1,7 +1,8 @@
 """The package between reading and writing: which definition stands in which module."""
 
 import ast
-from collections.abc import Mapping
+import builtins
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..contract import NAMES
@@ -63,13 +64,27 @@ def read_package(files: Mapping[str, str]) -> Package:
     }
     _pin(sources)
     owner = {b: unit for s in sources.values() for unit in s.units for b in unit.names}
-    needs: dict[Unit, frozenset[Unit]] = {}
-    for source in sources.values():
-        for unit in source.units:
-            used = {same.get(b, b) for statement in unit.body for n in nodes(statement)
-                    if (b := binding_of(n)) is not None}  # fmt: skip
-            needs[unit] = frozenset(owner[b] for b in used if b in owner) - {unit}
+    needs = {
+        unit: frozenset(_needed(module, unit, same, owner)) - {unit}
+        for module, source in sources.items()
+        for unit in source.units
+    }
     return Package(sources, init, same, exports, homes, owner, needs)
+
+
+def _needed(
+    module: str, unit: Unit, same: Mapping[Binding, Binding], owner: Mapping[Binding, Unit]
+) -> Iterator[Unit]:
+    for statement in unit.body:
+        for node in nodes(statement):
+            binding = binding_of(node)
+            if binding is not None:
+                definition = same.get(binding, binding)
+                if definition in owner:
+                    yield owner[definition]
+            elif isinstance(node, ast.Name) and not hasattr(builtins, node.id):
+                where = f"{module}.py: line {node.lineno}"
+                raise Problem(f"{where}: nobody says what {node.id} is")
 
 
 def _definition(sources: Mapping[str, Source], module: str, wanted: Import) -> Binding:

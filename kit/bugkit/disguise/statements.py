@@ -60,7 +60,10 @@ class Statements(Lines):
 
     def docstring(self, text: str, indent: str) -> None:
         """Its first line beside the quotes, the others as deep as they are."""
+        text = text.replace('"""', "'''")
         lines = [part for line in _dedented(text) for part in _wrapped(line, WIDTH - len(indent))]
+        if lines[-1].endswith('"'):
+            lines[-1] += " "  # as the formatter does, or the quotes would run together
         raw = "r" if "\\" in text else ""
         if len(lines) == 1 and len(indent) + len(raw) + len(lines[0]) + 6 <= WIDTH:
             self.put(f'{indent}{raw}"""{lines[0]}"""')

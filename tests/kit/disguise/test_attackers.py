@@ -77,13 +77,13 @@ def _tokens(file: str, text: str) -> list[Token]:
 Pairs = Sequence[tuple[list[Token], list[Token]]]
 
 
-def matched(old: Mapping[str, str], new: Mapping[str, str]) -> Pairs:
+def matched(old: list[list[Token]], new: Mapping[str, str]) -> Pairs:
     """Each definition of the public package beside the most similar one of the student's."""
     theirs = [(tokens, _bag(tokens)) for tokens in definitions(new)]
     pairs = []
-    for tokens in definitions(old):
+    for tokens in old:
         bag = _bag(tokens)
-        near = [(t, b) for t, b in theirs if len(tokens) < 3 * len(t) < 9 * len(tokens)] or theirs
+        near = [(t, b) for t, b in theirs if len(tokens) < 2 * len(t) < 4 * len(tokens)] or theirs
         scores = [2 * (bag & b).total() / (len(tokens) + len(t)) for t, b in near]
         pairs.append((tokens, near[scores.index(max(scores))][0]))
     return pairs
@@ -142,17 +142,14 @@ def share(hunks: list[Hunk], guilty: frozenset[Place]) -> float:
 BUGS = (
     "bias_gradient_averaged",
     "cached_values_are_keys",
-    "decay_without_the_rate",
     "embedding_drawn_too_large",
     "keys_left_unturned",
     "layer_norm_over_sequence",
-    "log_probs_of_the_same_position",
     "mask_shows_next_token",
     "mlp_residual_missing",
     "no_causal_mask",
     "positions_start_at_one",
     "schedule_one_step_ahead",
-    "scores_not_scaled",
     "stopped_rows_wake_up",
     "top_p_keeps_one_more",
 )
@@ -184,6 +181,7 @@ def cases(
     broken: Callable[[str], dict[str, str]],
     catalogue: Mapping[str, Bug],
 ) -> list[Case]:
+    public = definitions(correct)
     found = []
     for slug in BUGS:
         files = broken(slug)
@@ -193,7 +191,7 @@ def cases(
             new = disguise(files, Level.FULL, b"attack %d" % seed)
             guilty = frozenset(place for line in lines for place in new.where(file, line))
             assert guilty, slug
-            found.append(Case(f"{slug} {seed}", new, guilty, matched(correct, new.files)))
+            found.append(Case(f"{slug} {seed}", new, guilty, matched(public, new.files)))
     return found
 
 
@@ -221,14 +219,15 @@ def test_an_attacker_finds_the_bug_where_nothing_hides_it(
     broken: Callable[[str], dict[str, str]],
     catalogue: Mapping[str, Bug],
 ) -> None:
+    public = definitions(correct)
     files = broken("keys_left_unturned")
     file = catalogue["keys_left_unturned"].file
     guilty = frozenset(Place(file, n) for n in _bug_lines(correct[file], files[file]))
-    assert smallest(line_hunks(matched(correct, files)), guilty) == 1
-    assert smallest(token_hunks(matched(correct, files)), guilty) == 1
+    assert smallest(line_hunks(matched(public, files)), guilty) == 1
+    assert smallest(token_hunks(matched(public, files)), guilty) == 1
     renamed = disguise(files, Level.LIGHT, b"names alone do not help against such an attacker")
     moved = frozenset(place for old in guilty for place in renamed.where(old.file, old.line))
-    assert smallest(line_hunks(matched(correct, renamed.files)), moved) > 0.3
+    assert smallest(line_hunks(matched(public, renamed.files)), moved) > 0.3
 
 
 def test_the_lines_of_the_bug_are_few_among_those_that_differ(

@@ -216,6 +216,7 @@ def test_the_hash_seed_of_python_plays_no_part() -> None:
         ("import numpy as np\nfor i in range(3):\n    pass\n", "odd.py: line 2: For at the top"),
         ("def f(:\n", "odd.py: line 1"),
         ("from .norm import nothing\n\n\ndef f():\n    return nothing\n", "imports nothing from"),
+        ("def f():\n    return unheard_of\n", "line 2: nobody says what unheard_of is"),
         ("from . import norm\n", "odd.py: line 1: import from a module by name"),
         ("async def f():\n    return 1\n", "AsyncFunctionDef"),
     ],

@@ -97,6 +97,19 @@ def test_code_as_the_formatter_leaves_it_is_not_changed(code: str) -> None:
     assert _again(code) == code
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Says 'no'.", '"""Says \'no\'."""'),
+        ('Says "no"', '"""Says "no" """'),
+        ('Quotes """ in it.', '"""Quotes \'\'\' in it."""'),
+        ("A \\alpha.", 'r"""A \\alpha."""'),
+    ],
+)
+def test_a_docstring_does_not_end_too_soon(text: str, written: str) -> None:
+    assert _again(f"{text!r}\nx = 1\n") == f"{written}\nx = 1\n"
+
+
 def test_a_break_that_is_not_certain_is_refused() -> None:
     chain = ".".join(f"method_with_a_long_name_{i}(argument)" for i in range(5))
     with pytest.raises(Unfit):

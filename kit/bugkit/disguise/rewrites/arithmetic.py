@@ -138,7 +138,7 @@ def whole_steps(node: ast.BinOp, _context: Context) -> ast.AST | None:
 def _whole_name(node: ast.AST) -> bool:
     """By the habit of the field, a name such as T or n counts something."""
     return whole(node) is not None or (
-        isinstance(node, ast.Name) and (node.id in "BTCHDVSK" or node.id in ("n", "m"))
+        isinstance(node, ast.Name) and (node.id in (*"BTCHDVSK", "n", "m"))
     )
 
 
