@@ -11,11 +11,18 @@ import pytest
 
 from bugkit.catalogue import load_catalogue
 from bugkit.contract import NAMES
-from bugkit.package import package
+from bugkit.package import modest, package
 from bugkit.places import CORRECT
 from bugkit.problems import Problem
 
 BUG = load_catalogue()["no_causal_mask"]
+
+
+def test_what_a_student_gets_does_not_call_itself_the_right_answer() -> None:
+    files = package(BUG)
+    changed = {name for name, source in modest(files).items() if source != files[name]}
+    assert changed == {"__init__.py"}
+    assert not [name for name, source in modest(files).items() if "right answer" in source]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections import Counter
 
 from ..catalogue import Bug, load_catalogue
 from ..matrix import Matrix
-from ..package import package
+from ..package import modest, package
 from ..standalone import standalone
 from ..subject import subject_of
 from .codes import code_of
@@ -24,7 +24,7 @@ def program_of(bug: Bug, matrix: Matrix) -> Program:
     return Program(
         code=code_of(bug.slug),
         file=bug.file,
-        files=tuple(package(bug).items()),
+        files=tuple(modest(package(bug)).items()),
         check=standalone(tests),
         tests=tests,
     )
