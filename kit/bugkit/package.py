@@ -34,7 +34,7 @@ def package(bug: Bug | None = None, only: Collection[str] = ()) -> dict[str, str
 
 
 def modest(files: Mapping[str, str]) -> dict[str, str]:
-    """The same package, which no longer calls itself the right answer: for who hunts a bug in it."""
+    """The same package, which does not call itself the right answer: for who hunts in it."""
     return {**files, INIT: files[INIT].replace(_RIGHT, "", 1)}
 
 
