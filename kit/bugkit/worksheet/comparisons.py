@@ -33,7 +33,7 @@ def maps_figure(maps: Maps, code: str) -> Figure:
         f"{j + 1}: {maps.observed[i][j]:.2f} in this program, {maps.expected[i][j]:.2f} in the "
         "reference.",
         table=Table(
-            "Rows: tokens that read. Columns: tokens that are read.", ("", *names), (*rows,)
+            "Rows: tokens that read. Columns: tokens that are read.", ("reads", *names), (*rows,)
         ),
         svg=drawn(lambda: drawing.draw_maps(maps, code)),
         width=WIDTH,
@@ -98,7 +98,7 @@ def two_rows(
     caption: str, columns: Sequence[str], theirs: Sequence[str], ours: Sequence[str]
 ) -> Table:
     """A row for the program and one for the reference."""
-    return Table(caption, ("", *columns), ((THEIRS, *theirs), (OURS, *ours)))
+    return Table(caption, ("program", *columns), ((THEIRS, *theirs), (OURS, *ours)))
 
 
 def drawn(draw: Callable[[], str]) -> str:

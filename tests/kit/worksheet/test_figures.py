@@ -110,6 +110,7 @@ def phrases(text: str, length: int = 5) -> set[str]:
 def test_tables_hold_the_numbers_of_the_evidence_and_no_other(bug: Bug) -> None:
     evidence, table = evidence_of(bug), figure_of(bug, "Q").table
     assert {len(row) for row in table.rows} == {len(table.head)}
+    assert all(table.head), "a column without a name, which a screen reader could not tell"
     found = [row[1:] for row in table.rows]
     match kind(bug):
         case Kind.MAPS:

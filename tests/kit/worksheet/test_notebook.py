@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import re
 import subprocess
 import sys
@@ -247,9 +248,12 @@ def marked(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(folder / "submitted" / "idle" / "hw" / "hunt.ipynb", course.student())
     write(folder / "submitted" / "able" / "hw" / "hunt.ipynb", json.dumps(able))
     # In a process of its own: the libraries of Jupyter give warnings that are not ours.
+    # nbgrader calls a program of its environment by name, active or not.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [sys.executable, "-c", NBGRADER, notebook.TEXT_STUB, notebook.CODE_STUB],
         cwd=folder,
+        env={**os.environ, "PATH": path},
         capture_output=True,
         text=True,
     )
