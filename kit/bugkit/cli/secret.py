@@ -1,14 +1,13 @@
-"""The secret of a course."""
+"""The secret of a course. Not yet part of the command line: that comes with handouts."""
 
 from pathlib import Path
 
 import click
 
 from ..places import shown
-from .group import cli
 
 
-@cli.group()
+@click.group()
 def secret() -> None:
     """The secret of a course, from which every student's bug is drawn."""
 

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bugkit import exits
-from bugkit.cli import cli
+from bugkit.cli.group import Group
+from bugkit.cli.secret import secret
 from bugkit.handout.secret import HEADER, SIZE, Secret, fingerprint, new_secret, read_secret
 from bugkit.problems import Problem
 
@@ -17,6 +18,9 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="permission bits are POSIX
 SECRET = Secret(bytes(range(SIZE)))
 DIGITS = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 MARK = "8SSC-A0PS"
+
+CLI = Group("bugkit", commands={"secret": secret})
+"""Until the command line has it."""
 
 
 @pytest.fixture
@@ -32,7 +36,7 @@ def write(path: Path, text: str) -> None:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, ["secret", "new", *arguments], catch_exceptions=False)
+    return CliRunner().invoke(CLI, ["secret", "new", *arguments], catch_exceptions=False)
 
 
 # What must not happen.
