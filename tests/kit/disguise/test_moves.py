@@ -46,6 +46,7 @@ def test_constants_are_not_put_below_what_needs_them(correct: Mapping[str, str])
     for seed in range(10):
         units = ordered(list(package.sources["config"].units), Dice(b"%d" % seed))
         kinds = [type(unit.body[0]) for unit in units]
-        assert kinds == [ast.Assign, ast.Assign, ast.Assign, ast.ClassDef, ast.FunctionDef]
+        assert kinds[:3] == [ast.Assign] * 3
+        assert ast.Assign not in kinds[3:]
         attention = list(package.sources["attention"].units)
         assert set(ordered(attention, Dice(b"%d" % seed))) == set(attention)
