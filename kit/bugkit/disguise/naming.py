@@ -4,13 +4,12 @@ import ast
 import builtins
 import keyword
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
-from ..files import read_text
 from ..places import TEMPLATES
+from ..tables import read_toml
 from .chance import Dice
 from .expressions import Naming
 from .marks import binding_of, nodes
@@ -34,7 +33,7 @@ RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | {"np", "math",
 @cache
 def words() -> dict[str, Any]:
     """The prepared names."""
-    return tomllib.loads(read_text(FOLDER / "names.toml"))
+    return read_toml(FOLDER / "names.toml")
 
 
 class Namer:

@@ -2,11 +2,10 @@
 
 import ast
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 
-from ..files import read_text
+from ..tables import read_toml
 from .chance import Dice
 from .marks import changed, comments_of, has_gap, is_text, trailing_of
 from .naming import FOLDER
@@ -18,7 +17,7 @@ Texts = Mapping[str, Mapping[str, list[str]]]
 @cache
 def texts() -> Texts:
     """Prepared variants, by the first line of what they replace."""
-    found: Texts = tomllib.loads(read_text(FOLDER / "texts.toml"))
+    found: Texts = read_toml(FOLDER / "texts.toml")
     return found
 
 

@@ -1,6 +1,5 @@
 """Bug + row of the matrix + catalogue -> Key."""
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -8,9 +7,9 @@ from typing import Any
 from ..catalogue import Bug
 from ..files import read_text
 from ..matrix import Detector, Matrix
-from ..places import TEMPLATES, shown
-from ..problems import Problem
+from ..places import TEMPLATES
 from ..subject import subject_of
+from ..tables import read_toml
 from .codes import code_of
 from .content import Header, one_line
 from .excerpt import BACKWARD, changed_lines, difference, touched
@@ -144,8 +143,4 @@ def _filled(text: str, place: str) -> Paragraph:
 
 @cache
 def _rubric() -> dict[str, Any]:
-    path = TEMPLATES / "worksheet" / "rubric.toml"
-    try:
-        return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise Problem(f"{shown(path)}: not valid TOML: {error}") from None
+    return read_toml(TEMPLATES / "worksheet" / "rubric.toml")

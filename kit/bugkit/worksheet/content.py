@@ -1,15 +1,15 @@
 """Bug + evidence + row of the matrix -> Sheet."""
 
-import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
 
 from ..catalogue import Bug
 from ..files import read_text
 from ..matrix import Cell, Detector, Matrix
-from ..places import TEMPLATES, shown
+from ..places import TEMPLATES
 from ..problems import Problem
 from ..subject import subject_of
+from ..tables import read_toml
 from .codes import code_of
 from .excerpt import excerpt_of
 from .figures import figure_of
@@ -112,11 +112,7 @@ def _accusations() -> dict[str, int]:
 
 @cache
 def _parts() -> dict[str, str]:
-    path = TEMPLATES / "worksheet" / "parts.toml"
-    try:
-        return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise Problem(f"{shown(path)}: not valid TOML: {error}") from None
+    return read_toml(TEMPLATES / "worksheet" / "parts.toml")
 
 
 def _duty(file: str) -> Prose:

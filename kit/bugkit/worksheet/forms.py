@@ -9,11 +9,7 @@ from importlib.util import find_spec
 
 from ..problems import MissingTool
 from .key import KeySet, Marking
-from .model import (
-    Layout,
-    Program,
-    SheetSet,
-)
+from .model import Layout, Program, SheetSet
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,7 @@ from .codes import code_of, shared
 from .content import Header, sheet_of
 from .forms import Answers, Form, Material
 from .key import KeySet
-from .model import (
-    Layout,
-    SheetSet,
-)
+from .model import Layout, Sheet, SheetSet
 from .program import marking_of, program_of
 from .worked import worked_bugs, worked_sheet
 
@@ -135,15 +132,12 @@ def _rendered(
     # In a set the example is the first sheet, and has no key.
     first = 2 if document.is_key and order.as_set and order.example else 1
     place = {bug: (i, len(bugs) + first - 1) for i, bug in enumerate(bugs, first)}
-    sheets = []
-    for bug, (number, of) in place.items():
-        sheet = sheet_of(bug, matrix, order.header, order.layout.hints)
-        if bug == order.example:
-            sheet = worked_sheet(sheet, bug)
-        sheets.append(replace(sheet, number=number, of=of))
     notebook = order.form is Form.IPYNB
-    programs = tuple(program_of(bug, matrix) for bug in bugs) if notebook else ()
-    material = Material(SheetSet(TITLE, tuple(sheets)), programs)
+    material = Material(SheetSet(TITLE, ()))
+    if notebook or not document.is_key:  # no other key needs the sheets and their figures
+        sheets = tuple(_sheet(order, bug, matrix, *place[bug]) for bug in bugs)
+        programs = tuple(program_of(bug, matrix) for bug in bugs) if notebook else ()
+        material = Material(SheetSet(TITLE, sheets), programs)
     if not document.is_key:
         return order.form.sheets(document.name, material, order.layout)
     keys = tuple(
@@ -153,6 +147,13 @@ def _rendered(
     markings = tuple(marking_of(bug, matrix) for bug in bugs) if notebook else ()
     answers = Answers(KeySet(KEY_TITLE, keys), markings)
     return order.form.keys(document.name, material, answers, order.layout)
+
+
+def _sheet(order: Order, bug: Bug, matrix: Matrix, number: int, of: int) -> Sheet:
+    sheet = sheet_of(bug, matrix, order.header, order.layout.hints)
+    if bug == order.example:
+        sheet = worked_sheet(sheet, bug)
+    return replace(sheet, number=number, of=of)
 
 
 def _refuse(order: Order, planned: list[Document]) -> None:

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable
 
 from ..render import render
 from .key import Key, KeySet
-from .markdown_text import blocks, code, escape, fence, inline
+from .markdown_text import blocks, code, escape, fence, inline, repair, statements
 from .model import (
     CONFIDENCES,
     HYPOTHESES,
     LOG_ROWS,
     MAX_POINTS,
-    DiffLine,
     Hints,
     Layout,
     Listing,
@@ -102,15 +101,6 @@ def _listing(listing: Listing) -> str:
     return fence("\n".join(rows), "text")
 
 
-def _diff(lines: Iterable[DiffLine]) -> str:
-    return "\n".join(f"{line.sign}{line.number:>4}  {line.text}".rstrip() for line in lines)
-
-
-def _probe(text: str) -> str:
-    """Lines of code in one cell of a table."""
-    return "<br>".join(code(line) for line in text.strip().splitlines())
-
-
 def _tidy(text: str) -> str:
     """No more than one empty line at a time outside of code, and one end of line at the end."""
     parts = re.split(r"(?ms)(^(`{3,})[^\n]*\n.*?^\2$)", text)
@@ -126,10 +116,10 @@ def _tidy(text: str) -> str:
 _words: dict[str, Callable[..., str]] = {
     "blocks": blocks,
     "code": code,
-    "diff": _diff,
+    "diff": repair,
     "escape": escape,
     "fence": fence,
     "inline": inline,
     "listing": _listing,
-    "probe": _probe,
+    "probe": statements,
 }

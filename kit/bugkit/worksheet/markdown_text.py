@@ -1,7 +1,9 @@
 """Any text as Markdown that says just that text, on GitHub, in Jupyter and by CommonMark."""
 
 import re
+from collections.abc import Iterable
 
+from .model import DiffLine
 from .words import Paragraph, Prose
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~$&^]")
@@ -43,6 +45,16 @@ def fence(text: str, language: str = "") -> str:
     """A block of code, whatever stands in it."""
     ticks = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
     return f"{ticks}{language}\n{text}\n{ticks}"
+
+
+def statements(program: str) -> str:
+    """Lines of code in a cell of a table, one below the other."""
+    return "<br>".join(code(line) for line in program.splitlines() if line.strip())
+
+
+def repair(lines: Iterable[DiffLine]) -> str:
+    """The text of a difference, with the numbers of its lines."""
+    return "\n".join(f"{line.sign}{line.number:>4}  {line.text}".rstrip() for line in lines)
 
 
 def _kept(text: str) -> str:

@@ -3,10 +3,10 @@
 import base64
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ..render import render
-from .markdown_text import blocks, code, escape, fence, inline
+from .markdown_text import blocks, code, escape, fence, inline, repair, statements
 from .model import CONFIDENCES, HYPOTHESES, LOG_ROWS, DiffLine, Listing
 from .repair import repair_of
 from .words import Paragraph, Prose
@@ -62,21 +62,16 @@ def block(template: str, **values: object) -> str:
         blocks=paragraphs,
         code=code,
         confidence=_confidence,
-        diff=_diff,
+        diff=repair,
         escape=lambda text: _without_formulas(escape(text)),
         fence=fence,
         inline=_inline,
-        lines=_lines,
+        lines=statements,
         hypotheses=HYPOTHESES,
         log_rows=LOG_ROWS,
         **values,
     )
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n")
-
-
-def _lines(program: str) -> str:
-    """Statements in a cell of a table, one below the other."""
-    return "<br>".join(code(line) for line in program.splitlines() if line.strip())
 
 
 def _inline(words: Paragraph) -> str:
@@ -96,7 +91,3 @@ def _without_formulas(text: str) -> str:
 
 def _confidence(filled: int | None) -> str:
     return " &nbsp; ".join(f"{'☒' if filled == c else '☐'} {c} %" for c in CONFIDENCES)
-
-
-def _diff(lines: Iterable[DiffLine]) -> str:
-    return "\n".join(f"{line.sign}{line.number:>4}  {line.text}".rstrip() for line in lines)
