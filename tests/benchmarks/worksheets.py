@@ -22,6 +22,7 @@ from bugkit.progress import Progress
 from bugkit.subject import subject_of
 from bugkit.worksheet import pdf
 from bugkit.worksheet.content import Header, sheet_of
+from bugkit.worksheet.edition import public
 from bugkit.worksheet.many import Job, render_all
 from bugkit.worksheet.model import Hints, Layout, Sheet, SheetSet
 
@@ -68,7 +69,7 @@ def catalogue_sheets(svg: str) -> list[Sheet]:
     """One for each bug."""
     bugs = list(load_catalogue().values())
     matrix = run([subject_of(bug) for bug in bugs], Options())
-    made = [sheet_of(bug, matrix, Header(), Hints.STRIP) for bug in bugs]
+    made = [sheet_of(public(bug), matrix, Header(), Hints.STRIP) for bug in bugs]
     return [replace(s, figure=replace(s.figure, svg=s.figure.svg or svg)) for s in made]
 
 

@@ -1,4 +1,4 @@
-"""Bug + row of the matrix + catalogue -> Key."""
+"""Edition + row of the matrix + catalogue -> Key."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -10,24 +10,27 @@ from ..matrix import Detector, Matrix
 from ..places import TEMPLATES
 from ..subject import subject_of
 from ..tables import read_toml
-from .codes import code_of
 from .content import Header, one_line
-from .excerpt import BACKWARD, changed_lines, difference, touched
+from .edition import Edition
+from .excerpt import difference, touched
 from .key import Criterion, Key, Reference, Verdict
-from .words import Paragraph, paragraph, prose
+from .words import Paragraph, Prose, paragraph, prose
 
 NEIGHBOURS = 3
 """How many of the bugs that are easily taken for this one are named."""
 
 
-def key_of(bug: Bug, matrix: Matrix, catalogue: Mapping[str, Bug], header: Header) -> Key:
+def key_of(edition: Edition, matrix: Matrix, catalogue: Mapping[str, Bug], header: Header) -> Key:
     """The answers. `matrix` holds the row of this bug."""
-    broken, correct = read_text(bug.module), read_text(bug.original)
+    bug, place = edition.bug, edition.place
     texts = _rubric()["innocent" if bug.innocent else "bug"]
-    place = _place(bug, broken, correct)
+
+    def worded(text: str) -> Prose:
+        return prose(edition.wording(text))
+
     killers = set(matrix.killers(subject_of(bug)))
     return Key(
-        code=code_of(bug.slug),
+        code=edition.code,
         slug=bug.slug,
         title=bug.title,
         component=bug.component,
@@ -38,11 +41,11 @@ def key_of(bug: Bug, matrix: Matrix, catalogue: Mapping[str, Bug], header: Heade
         course=one_line(header.course),
         date=one_line(header.date),
         file=bug.file,
-        fix=difference(broken, correct),
-        explanation=prose(bug.teach.explanation),
-        misconception=prose(bug.teach.misconception),
-        predict=prose(bug.teach.predict),
-        hints=tuple(prose(hint) for hint in bug.teach.hints),
+        fix=difference(read_text(bug.module), read_text(bug.original)),
+        explanation=worded(bug.teach.explanation),
+        misconception=worded(bug.teach.misconception),
+        predict=worded(bug.teach.predict),
+        hints=tuple(map(worded, bug.teach.hints)),
         rubric=tuple(_criterion(box, place) for box in texts["box"]),
         accepted=(
             *(_filled(text, place) for text in texts["accepted"]),
@@ -54,20 +57,6 @@ def key_of(bug: Bug, matrix: Matrix, catalogue: Mapping[str, Bug], header: Heade
         missed_by=tuple(_verdict(d) for d in matrix.properties if d.id not in killers),
         sources=tuple(Reference(s.url, paragraph(s.says)) for s in bug.sources),
     )
-
-
-def _place(bug: Bug, broken: str, correct: str) -> str:
-    """Where the bug is, such as `attention_weights` in `attention.py`, line 92."""
-    lines = sorted(changed_lines(broken, correct))
-    named = [piece for piece in touched(broken, correct) if piece.name]
-    # A wrong forward pass comes with its own gradient: who names the forward pass has found it.
-    named = [piece for piece in named if not piece.name.endswith(BACKWARD)] or named
-    # An import that the repair brings along is not where the bug is.
-    lines = [n for n in lines if any(n in piece for piece in named)] or lines
-    names = [piece.name for piece in named]
-    where = " and ".join(f"`{name}`" for name in names) or "the top"
-    numbers = ", ".join(map(str, lines))
-    return f"{where} in `{bug.file}` (line{'s' if len(lines) > 1 else ''} {numbers})"
 
 
 def _equal_programs(bug: Bug, catalogue: Iterable[Bug]) -> list[Paragraph]:

@@ -1,16 +1,15 @@
-"""Bug + evidence + row of the matrix -> Sheet."""
+"""Edition + evidence + row of the matrix -> Sheet."""
 
 from dataclasses import dataclass, replace
 from functools import cache
 
 from ..catalogue import Bug
-from ..files import read_text
 from ..matrix import Cell, Detector, Matrix
 from ..places import TEMPLATES
 from ..problems import Problem
 from ..subject import subject_of
 from ..tables import read_toml
-from .codes import code_of
+from .edition import Edition
 from .excerpt import excerpt_of
 from .figures import figure_of
 from .model import Figure, Hints, Property, Sheet
@@ -40,26 +39,34 @@ class Header:
         return self.minutes if self.minutes is not None else MINUTES[difficulty]
 
 
-def sheet_of(bug: Bug, matrix: Matrix, header: Header, hints: Hints) -> Sheet:
+def sheet_of(edition: Edition, matrix: Matrix, header: Header, hints: Hints) -> Sheet:
     """The challenge. `matrix` holds the row of this bug."""
-    broken, correct = read_text(bug.module), read_text(bug.original)
-    excerpt, listing = excerpt_of(bug.file, broken, correct)
-    code = code_of(bug.slug)
+    bug, code = edition.bug, edition.code
+    excerpt, listing = excerpt_of(edition.file, edition.source, edition.needed, edition.is_backward)
+
+    def worded(text: str) -> Prose:
+        return prose(edition.wording(text))
+
     return Sheet(
         code=code,
         course=one_line(header.course),
         date=one_line(header.date),
         minutes=header.minutes_for(bug.difficulty),
         difficulty=bug.difficulty,
-        duty=_duty(bug.file),
-        shapes=signatures(broken, excerpt, *([listing] if listing else [])),
-        symptom=prose(bug.teach.symptom),
-        property=_property(bug, matrix),
+        duty=worded(_parts()[bug.file]),
+        shapes=signatures(
+            edition.source,
+            excerpt,
+            *([listing] if listing else []),
+            is_backward=edition.is_backward,
+        ),
+        symptom=worded(bug.teach.symptom),
+        property=_property(edition, matrix),
         figure=_figure(bug, code),
         excerpt=excerpt,
         listing=listing,
-        predict=prose(bug.teach.predict),
-        hints=() if hints is Hints.NONE else tuple(prose(hint) for hint in bug.teach.hints),
+        predict=worded(bug.teach.predict),
+        hints=() if hints is Hints.NONE else tuple(map(worded, bug.teach.hints)),
     )
 
 
@@ -69,10 +76,13 @@ def one_line(text: str) -> str:
     return text if len(text) <= MAX_HEADER else text[: MAX_HEADER - 1].rstrip() + "…"
 
 
-def first_failure(bug: Bug, matrix: Matrix) -> tuple[Detector, Cell]:
+def first_failure(
+    bug: Bug, matrix: Matrix, visible: frozenset[str] | None = None
+) -> tuple[Detector, Cell]:
     """The failing property that a sheet shows: the one that gives least away.
 
-    Of the properties that need no more than the level of the bug, that which the most bugs fail.
+    Of the properties that need no more than the level of the bug, that which the most bugs fail;
+    one of those that are `visible`, if any of them fails.
     """
     failed = set(matrix.killers(subject_of(bug)))
     row = [(d, cell) for d, cell in matrix.row(subject_of(bug)) if d.id in failed]
@@ -81,14 +91,16 @@ def first_failure(bug: Bug, matrix: Matrix) -> tuple[Detector, Cell]:
             f"{bug.slug}: no property fails, so there is no symptom to print; "
             f"see: bugkit check {bug.slug}"
         )
+    if visible is not None:
+        row = [pair for pair in row if pair[0].id in visible] or row
     simple = [pair for pair in row if pair[0].level <= bug.level] or row
     return max(simple, key=lambda pair: _accusations().get(pair[0].id, 0))
 
 
-def _property(bug: Bug, matrix: Matrix) -> Property:
-    if bug.innocent:
+def _property(edition: Edition, matrix: Matrix) -> Property:
+    if edition.bug.innocent:
         return Property(paragraph(ALL_HOLD), True, ())
-    detector, cell = first_failure(bug, matrix)
+    detector, cell = first_failure(edition.bug, matrix, edition.visible)
     return Property(paragraph(detector.label), False, paragraph(cell.message))
 
 
@@ -113,7 +125,3 @@ def _accusations() -> dict[str, int]:
 @cache
 def _parts() -> dict[str, str]:
     return read_toml(TEMPLATES / "worksheet" / "parts.toml")
-
-
-def _duty(file: str) -> Prose:
-    return prose(_parts()[file])

@@ -7,12 +7,12 @@ choice does not point at the bug.
 import ast
 import difflib
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from .model import MAX_EXCERPT, MAX_LISTING, DiffLine, Line, Listing
 
-BACKWARD = "_backward"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 CONTEXT = 2
 """Unchanged lines around each change of a key."""
@@ -35,6 +35,11 @@ class Piece:
 
     def __contains__(self, line: int) -> bool:
         return self.first <= line <= self.last
+
+
+def is_backward(name: str) -> bool:
+    """Whether a function of this name computes gradients."""
+    return name.endswith("_backward")
 
 
 def lines_of(source: str) -> list[str]:
@@ -122,35 +127,35 @@ def difference(broken: str, correct: str, context: int = CONTEXT) -> tuple[DiffL
     return tuple(lines)
 
 
-def excerpt_of(file: str, broken: str, correct: str) -> tuple[Listing, Listing | None]:
-    """What stands on the first page, and what on a third one if the first is too small."""
-    all_pieces = pieces(broken)
-    needed = touched(broken, correct)
-    needed = [p for p in needed if p.name] or needed
-    first = _chosen([], all_pieces, needed, MAX_EXCERPT)
-    others = [p for p in all_pieces if p not in first]
+def excerpt_of(
+    file: str,
+    source: str,
+    needed: Sequence[Piece],
+    is_backward: Callable[[str], bool] = is_backward,
+) -> tuple[Listing, Listing | None]:
+    """What stands on the first page, and what on a third one if the first is too small; `needed`
+    are the pieces that the hunt cannot do without. Of these, a forward pass comes first."""
+    all_pieces = pieces(source)
+    needed = [p for p in needed if p.name] or list(needed)
+    backward = {p for p in all_pieces if is_backward(p.name)}
+    # What is needed, then the rest in order; forward before backward.
+    order = [
+        *sorted(needed, key=lambda p: p in backward),
+        *sorted((p for p in all_pieces if p not in needed and p.name), key=lambda p: p in backward),
+        *(p for p in all_pieces if p not in needed and not p.name),
+    ]
+    first = _chosen([], order, MAX_EXCERPT)
     missing = [p for p in needed if p not in first]
     listing = None
     if missing:
         # No hunt without its program: what is needed is there, however long it is.
-        rest = _chosen(missing, others, missing, MAX_LISTING)
-        listing = _listing(file, broken, rest, all_pieces)
-    return _listing(file, broken, first, all_pieces), listing
+        rest = _chosen(missing, [p for p in order if p not in first], MAX_LISTING)
+        listing = _listing(file, source, rest, all_pieces)
+    return _listing(file, source, first, all_pieces), listing
 
 
-def _chosen(
-    given: list[Piece], all_pieces: list[Piece], needed: list[Piece], limit: int
-) -> list[Piece]:
-    """What is given, and as many as fit: first what is needed, forward before backward, then the
-    rest in order."""
-    order = [
-        *sorted(needed, key=lambda p: p.name.endswith(BACKWARD)),
-        *sorted(
-            (p for p in all_pieces if p not in needed and p.name),
-            key=lambda p: p.name.endswith(BACKWARD),
-        ),
-        *(p for p in all_pieces if p not in needed and not p.name),
-    ]
+def _chosen(given: list[Piece], order: list[Piece], limit: int) -> list[Piece]:
+    """What is given, and of the others as many as fit, in the order of the file."""
     chosen = list(given)
     for piece in order:
         if piece not in chosen and _length([*chosen, piece]) <= limit:

@@ -15,6 +15,7 @@ from ..subject import subject_of
 from .answers import key_of
 from .codes import code_of, shared
 from .content import Header, sheet_of
+from .edition import public
 from .forms import Answers, Form, Material
 from .key import KeySet
 from .model import Layout, Sheet, SheetSet
@@ -141,7 +142,7 @@ def _rendered(
     if not document.is_key:
         return order.form.sheets(document.name, material, order.layout)
     keys = tuple(
-        replace(key_of(bug, matrix, catalogue, order.header), number=number, of=of)
+        replace(key_of(public(bug), matrix, catalogue, order.header), number=number, of=of)
         for bug, (number, of) in place.items()
     )
     markings = tuple(marking_of(bug, matrix) for bug in bugs) if notebook else ()
@@ -150,7 +151,7 @@ def _rendered(
 
 
 def _sheet(order: Order, bug: Bug, matrix: Matrix, number: int, of: int) -> Sheet:
-    sheet = sheet_of(bug, matrix, order.header, order.layout.hints)
+    sheet = sheet_of(public(bug), matrix, order.header, order.layout.hints)
     if bug == order.example:
         sheet = worked_sheet(sheet, bug)
     return replace(sheet, number=number, of=of)

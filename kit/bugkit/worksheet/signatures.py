@@ -6,8 +6,9 @@ in the first sentence of its docstring.
 
 import ast
 import re
+from collections.abc import Callable
 
-from .excerpt import lines_of
+from .excerpt import is_backward, lines_of
 from .model import Listing, Signature
 from .words import paragraph
 
@@ -33,7 +34,9 @@ _SHAPE = r"(?:twice )?\[[^\]]*\](?:, (?:twice )?\[[^\]]*\])*(?:, \w[\w ]*)?"
 _ARROW = re.compile(rf"(?P<takes>{_SHAPE})?\s*->\s*(?P<gives>{_SHAPE}|[^.\n]+)")
 
 
-def signatures(source: str, *shown: Listing) -> tuple[Signature, ...]:
+def signatures(
+    source: str, *shown: Listing, is_backward: Callable[[str], bool] = is_backward
+) -> tuple[Signature, ...]:
     """Rows for the functions of the file that stand in the listings and tell their shapes."""
     lines = lines_of(source)
     numbers = {line.number for listing in shown for line in listing.lines if line.text}
@@ -42,7 +45,7 @@ def signatures(source: str, *shown: Listing) -> tuple[Signature, ...]:
         for node in ast.parse(source).body
         if isinstance(node, ast.FunctionDef) and node.lineno in numbers
     ]
-    forward = [node for node in functions if not node.name.endswith("_backward")] or functions
+    forward = [node for node in functions if not is_backward(node.name)] or functions
     rows = [_row(node, lines) for node in forward]
     with_shapes = [row for row in rows if row.shaped]
     return tuple((with_shapes or rows)[:MAX_ROWS])

@@ -13,6 +13,7 @@ from bugkit.options import Options
 from bugkit.subject import subject_of
 from bugkit.worksheet.answers import key_of
 from bugkit.worksheet.content import Header, sheet_of
+from bugkit.worksheet.edition import public
 from bugkit.worksheet.key import Key
 from bugkit.worksheet.model import (
     Hints,
@@ -54,12 +55,12 @@ def matrix(catalogue: dict[str, Bug]) -> Matrix:
 
 @pytest.fixture(scope="session")
 def sheet(catalogue: dict[str, Bug], matrix: Matrix) -> Callable[[str], Sheet]:
-    return lambda slug: sheet_of(catalogue[slug], matrix, HEADER, Hints.STRIP)
+    return lambda slug: sheet_of(public(catalogue[slug]), matrix, HEADER, Hints.STRIP)
 
 
 @pytest.fixture(scope="session")
 def key(catalogue: dict[str, Bug], matrix: Matrix) -> Callable[[str], Key]:
-    return lambda slug: key_of(catalogue[slug], matrix, catalogue, HEADER)
+    return lambda slug: key_of(public(catalogue[slug]), matrix, catalogue, HEADER)
 
 
 @pytest.fixture(scope="session")

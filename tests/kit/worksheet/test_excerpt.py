@@ -95,7 +95,7 @@ def printed(listing: Listing) -> list[str]:
 @given(repairs())
 def test_no_definition_is_split(pair: tuple[str, str]) -> None:
     broken, correct = pair
-    for listing in excerpt_of("any.py", broken, correct):
+    for listing in excerpt_of("any.py", broken, touched(broken, correct)):
         for lines in definitions(broken) if listing else ():
             assert lines <= shown(listing) or not lines & shown(listing)
 
@@ -104,7 +104,7 @@ def test_no_definition_is_split(pair: tuple[str, str]) -> None:
 @given(repairs())
 def test_no_changed_definition_is_left_out(pair: tuple[str, str]) -> None:
     broken, correct = pair
-    seen = shown(*excerpt_of("any.py", broken, correct))
+    seen = shown(*excerpt_of("any.py", broken, touched(broken, correct)))
     before = {lines_of(broken)[min(lines) - 1]: lines for lines in definitions(broken)}
     for lines in definitions(correct):
         now = [lines_of(correct)[n - 1] for n in sorted(lines)]
@@ -120,7 +120,7 @@ def test_no_changed_definition_is_left_out(pair: tuple[str, str]) -> None:
 @given(repairs())
 def test_a_page_is_never_too_long_unless_what_is_needed_is(pair: tuple[str, str]) -> None:
     broken, correct = pair
-    excerpt, listing = excerpt_of("any.py", broken, correct)
+    excerpt, listing = excerpt_of("any.py", broken, touched(broken, correct))
     assert len(excerpt.lines) <= MAX_EXCERPT
     if listing is None:
         return
@@ -134,7 +134,7 @@ def test_a_page_is_never_too_long_unless_what_is_needed_is(pair: tuple[str, str]
 @given(repairs())
 def test_every_line_is_that_of_the_file_or_parts_two_pieces(pair: tuple[str, str]) -> None:
     broken, correct = pair
-    for listing in excerpt_of("any.py", broken, correct):
+    for listing in excerpt_of("any.py", broken, touched(broken, correct)):
         if listing is None:
             continue
         numbers = [line.number for line in listing.lines]
@@ -172,7 +172,7 @@ def test_pieces_hold_every_line_once(blocks: list[list[str]]) -> None:
 def test_every_sheet_of_the_catalogue_shows_the_place_of_its_bug() -> None:
     for slug, bug in CATALOGUE.items():
         broken, correct = read_text(bug.module), read_text(bug.original)
-        excerpt, listing = excerpt_of(bug.file, broken, correct)
+        excerpt, listing = excerpt_of(bug.file, broken, touched(broken, correct))
         assert len(excerpt.lines) <= MAX_EXCERPT, slug
         assert listing is None or len(listing.lines) <= MAX_LISTING, slug
         found = [piece for piece in touched(broken, correct) if piece.name]
@@ -185,7 +185,7 @@ def test_no_changed_definition_stands_alone_where_another_fits() -> None:
     """Or the choice would give the place away."""
     for slug, bug in CATALOGUE.items():
         broken = read_text(bug.module)
-        excerpt, _ = excerpt_of(bug.file, broken, read_text(bug.original))
+        excerpt, _ = excerpt_of(bug.file, broken, touched(broken, read_text(bug.original)))
         room = MAX_EXCERPT - len(excerpt.lines) - 1
         left_out = [p for p in pieces(broken) if p.name and p.first not in shown(excerpt)]
         assert all(piece.size > room for piece in left_out), slug
@@ -201,7 +201,7 @@ def test_a_statement_that_the_bug_took_from_the_end_is_looked_up_in_its_definiti
     broken = f"{long}\n\n\ndef f(x):\n    a = 1\n\n\ndef h(x):\n    return 2\n"
     correct = broken.replace("    a = 1\n\n\ndef h", "    a = 1\n    return a\n\n\ndef h")
     assert [p.name for p in touched(broken, correct)] == ["f"]
-    excerpt, listing = excerpt_of("any.py", broken, correct)
+    excerpt, listing = excerpt_of("any.py", broken, touched(broken, correct))
     assert "def f(x):" in printed(excerpt)
     assert "def g(x):" not in printed(excerpt)
     assert listing is None
@@ -209,7 +209,9 @@ def test_a_statement_that_the_bug_took_from_the_end_is_looked_up_in_its_definiti
 
 def test_a_constant_is_a_place_of_its_own() -> None:
     broken = "LIMIT = 1\n\n\n" + FORWARD
-    excerpt, listing = excerpt_of("any.py", broken, broken.replace("= 1\n\n", "= 2\n\n", 1))
+    excerpt, listing = excerpt_of(
+        "any.py", broken, touched(broken, broken.replace("= 1\n\n", "= 2\n\n", 1))
+    )
     assert printed(excerpt)[0] == "LIMIT = 1"
     assert excerpt.whole
     assert listing is None
@@ -227,7 +229,7 @@ def test_forward_comes_before_backward_where_not_all_fits() -> None:
 
     broken = f"{long('f_backward')}\n\n\n{long('f')}\n"
     correct = broken.replace("a = 1\n\n", "a = 2\n\n").replace("a = 1\n", "a = 2\n")
-    excerpt, listing = excerpt_of("any.py", broken, correct)
+    excerpt, listing = excerpt_of("any.py", broken, touched(broken, correct))
     assert printed(excerpt)[0] == "def f(x):"
     assert listing is not None
     assert printed(listing)[0] == "def f_backward(x):"
@@ -236,7 +238,7 @@ def test_forward_comes_before_backward_where_not_all_fits() -> None:
 
 def test_a_definition_that_fits_no_page_is_shown_all_the_same() -> None:
     broken = "\n".join(["def f(x):", *["    a = 1"] * (MAX_LISTING + 20)]) + "\n"
-    excerpt, listing = excerpt_of("any.py", broken, broken.replace("1", "2"))
+    excerpt, listing = excerpt_of("any.py", broken, touched(broken, broken.replace("1", "2")))
     assert excerpt.lines == ()
     assert listing is not None
     assert len(listing.lines) == MAX_LISTING + 21
@@ -253,7 +255,7 @@ def test_a_comment_goes_with_what_it_stands_on() -> None:
 
 def test_definitions_without_an_empty_line_between_them_get_none() -> None:
     broken = "def f(): return 1\ndef g(): return 2\n"
-    excerpt, _ = excerpt_of("any.py", broken, broken.replace("1", "3"))
+    excerpt, _ = excerpt_of("any.py", broken, touched(broken, broken.replace("1", "3")))
     assert [(line.number, line.text) for line in excerpt.lines] == [
         (1, "def f(): return 1"),
         (2, "def g(): return 2"),

@@ -11,6 +11,7 @@ from bugkit.matrix import Matrix
 from bugkit.worksheet import html
 from bugkit.worksheet.answers import key_of
 from bugkit.worksheet.content import Header, one_line, sheet_of
+from bugkit.worksheet.edition import public
 from bugkit.worksheet.html import GAP, laid_out
 from bugkit.worksheet.key import Key, KeySet
 from bugkit.worksheet.model import (
@@ -78,10 +79,10 @@ def test_what_came_from_outside_is_text_and_nothing_else(
         source = Source("https://example.org/", text)
         bug = replace(bug, title=text, teach=teach, sources=(source,))
         header = Header(text, text)
-        sheet = sheet_of(bug, matrix, header, Hints.STRIP)
+        sheet = sheet_of(public(bug), matrix, header, Hints.STRIP)
         figure = replace(sheet.figure, title=text, alt=text)
         sheet = replace(sheet, figure=figure)
-        key = key_of(bug, matrix, catalogue, header)
+        key = key_of(public(bug), matrix, catalogue, header)
         found = parsed(sheet_page(sheet))
         if text == HOSTILE[name] and name not in ("control characters", "backticks"):
             course = next(e for e in with_class(found, "course"))

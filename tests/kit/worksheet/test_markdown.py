@@ -17,6 +17,7 @@ from bugkit.worksheet import markdown
 from bugkit.worksheet.answers import key_of
 from bugkit.worksheet.codes import code_of
 from bugkit.worksheet.content import Header, one_line, sheet_of
+from bugkit.worksheet.edition import public
 from bugkit.worksheet.key import Key, KeySet
 from bugkit.worksheet.markdown_text import code, escape, fence, inline
 from bugkit.worksheet.model import (
@@ -70,8 +71,8 @@ def test_what_came_from_outside_is_text_and_nothing_else(
     bug = replace(bug, teach=teach, title=text, sources=(Source("https://a.b/", text),))
     header = Header(text, text)
     for hints in Hints:
-        check_texts(sheet_text(sheet_of(bug, matrix, header, hints), hints), text)
-    check_texts(key_text(key_of(bug, matrix, catalogue, header)), text)
+        check_texts(sheet_text(sheet_of(public(bug), matrix, header, hints), hints), text)
+    check_texts(key_text(key_of(public(bug), matrix, catalogue, header)), text)
 
 
 def check_texts(document: str, text: str) -> None:
@@ -139,7 +140,9 @@ def test_a_set_has_a_contents_page_whose_links_lead_somewhere(
 
 def test_hints_stand_where_they_were_asked_for(catalogue: dict[str, Bug], matrix: Matrix) -> None:
     bug = catalogue["scores_not_scaled"]
-    texts = {hints: sheet_text(sheet_of(bug, matrix, HEADER, hints), hints) for hints in Hints}
+    texts = {
+        hints: sheet_text(sheet_of(public(bug), matrix, HEADER, hints), hints) for hints in Hints
+    }
     assert "Hint" not in texts[Hints.NONE].replace("Hints used", "")
     assert texts[Hints.INLINE].index("Hint 1") < texts[Hints.INLINE].index("## Predict")
     assert texts[Hints.STRIP].index("Hint 1") > texts[Hints.STRIP].index("Hints used")
