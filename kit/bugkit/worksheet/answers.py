@@ -12,8 +12,9 @@ from ..subject import subject_of
 from ..tables import read_toml
 from .content import Header, one_line
 from .edition import Edition
-from .excerpt import difference, touched
+from .excerpt import CONTEXT, difference, lines_of, touched
 from .key import Criterion, Key, Reference, Verdict
+from .model import DiffLine
 from .words import Paragraph, Prose, paragraph, prose
 
 NEIGHBOURS = 3
@@ -23,6 +24,7 @@ NEIGHBOURS = 3
 def key_of(edition: Edition, matrix: Matrix, catalogue: Mapping[str, Bug], header: Header) -> Key:
     """The answers. `matrix` holds the row of this bug."""
     bug, place = edition.bug, edition.place
+    broken = read_text(bug.module)
     texts = _rubric()["innocent" if bug.innocent else "bug"]
 
     def worded(text: str) -> Prose:
@@ -41,7 +43,7 @@ def key_of(edition: Edition, matrix: Matrix, catalogue: Mapping[str, Bug], heade
         course=one_line(header.course),
         date=one_line(header.date),
         file=bug.file,
-        fix=difference(read_text(bug.module), read_text(bug.original)),
+        fix=difference(broken, read_text(bug.original)),
         explanation=worded(bug.teach.explanation),
         misconception=worded(bug.teach.misconception),
         predict=worded(bug.teach.predict),
@@ -56,6 +58,19 @@ def key_of(edition: Edition, matrix: Matrix, catalogue: Mapping[str, Bug], heade
         caught_by=tuple(_verdict(d) for d in matrix.properties if d.id in killers),
         missed_by=tuple(_verdict(d) for d in matrix.properties if d.id not in killers),
         sources=tuple(Reference(s.url, paragraph(s.says)) for s in bug.sources),
+        received_file=edition.file,
+        received=_received(edition) if edition.source != broken else (),
+    )
+
+
+def _received(edition: Edition) -> tuple[DiffLine, ...]:
+    """The lines that the repair touches, with their neighbours."""
+    touched_lines = edition.lines[edition.file]
+    near = {n + i for n in touched_lines for i in range(-CONTEXT, CONTEXT + 1)}
+    return tuple(
+        DiffLine("-" if number in touched_lines else " ", number, text)
+        for number, text in enumerate(lines_of(edition.source), 1)
+        if number in near
     )
 
 

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from ..catalogue import Bug
 from ..files import read_text
+from ..package import modest, package
 from .codes import code_of
 from .excerpt import Piece, changed_lines, is_backward, touched
 
@@ -23,8 +24,8 @@ class Edition:
     """What stands on paper in place of the bug's name."""
     file: str
     """The one under suspicion."""
-    source: str
-    """Of this file."""
+    files: Mapping[str, str]
+    """Name -> source of the whole package."""
     needed: tuple[Piece, ...]
     """Pieces of this file that the repair changes."""
     lines: Mapping[str, tuple[int, ...]]
@@ -35,6 +36,11 @@ class Edition:
     """Puts a text about the program into the names that it has here."""
     visible: frozenset[str] | None = None
     """Properties that the reader can run; None for the one of the sheet alone."""
+
+    @property
+    def source(self) -> str:
+        """Of the file under suspicion."""
+        return self.files[self.file]
 
     @cached_property
     def place(self) -> str:
@@ -57,7 +63,7 @@ def public(bug: Bug) -> Edition:
         bug=bug,
         code=code_of(bug.slug),
         file=bug.file,
-        source=broken,
+        files=modest(package(bug)),
         needed=tuple(touched(broken, correct)),
         lines={bug.file: tuple(sorted(changed_lines(broken, correct)))},
     )

@@ -65,6 +65,12 @@ class Key:
     caught_by: tuple[Verdict, ...]
     missed_by: tuple[Verdict, ...]
     sources: tuple[Reference, ...]
+    holder: str = ""
+    """Whose sheet it is, if it is one student's alone."""
+    received_file: str = ""
+    received: tuple[DiffLine, ...] = ()
+    """Where the student has a copy in other words: its lines that the repair touches (`-`) and
+    those around them. `fix` is then in the words of the catalogue."""
     number: int = 1
     of: int = 1
 

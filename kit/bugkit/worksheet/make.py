@@ -137,7 +137,7 @@ def _rendered(
     material = Material(SheetSet(TITLE, ()))
     if notebook or not document.is_key:  # no other key needs the sheets and their figures
         sheets = tuple(_sheet(order, bug, matrix, *place[bug]) for bug in bugs)
-        programs = tuple(program_of(bug, matrix) for bug in bugs) if notebook else ()
+        programs = tuple(program_of(public(bug), matrix) for bug in bugs) if notebook else ()
         material = Material(SheetSet(TITLE, sheets), programs)
     if not document.is_key:
         return order.form.sheets(document.name, material, order.layout)

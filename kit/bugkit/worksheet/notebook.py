@@ -93,8 +93,9 @@ class _Page:
         self.program = program
         self.layout = layout
         self.answers = answers
-        self.hunt = f"hunt_{sheet.code}"
-        self.package = f"gpt_{sheet.code}"
+        self.code = sheet.code.replace("-", "")  # as names of the notebook's own hold it
+        self.hunt = f"hunt_{self.code}"
+        self.package = f"gpt_{self.code}"
 
     def cells(self) -> Iterator[Cell]:
         """All of it, in order."""
@@ -115,7 +116,7 @@ class _Page:
         files = "".join(f"    {json.dumps(name)}: {quoted(text)},\n" for name, text in others)
         write = f"import {TOOLS}\n\n{TOOLS}.write({json.dumps(self.package)}, {{\n{files}}})"
         yield self._code("files", write, folded=True)
-        check = f"%%writefile check_{self.sheet.code}.py\n{self.program.check}"
+        check = f"%%writefile check_{self.code}.py\n{self.program.check}"
         yield self._code("properties", check, folded=True)
         yield self._read("symptom", drawing=drawing(self.sheet.figure.svg))
         if with_hints:
@@ -129,7 +130,7 @@ class _Page:
         yield self._box("predict", "Predict")
         yield self._read("probe", hunt=self.hunt)
         tests = ", ".join(json.dumps(name) for name in self.program.tests)
-        make = f"{self.hunt} = {TOOLS}.Hunt({json.dumps(self.sheet.code)}, "
+        make = f"{self.hunt} = {TOOLS}.Hunt({json.dumps(self.code)}, "
         make += f"{json.dumps(self.program.file)}, [{tests}])"
         yield self._code("check", f"import {TOOLS}\n\n{make}\n{self.hunt}.check()")
         probe = f"import numpy as np\nimport {self.package} as gpt\n\n"

@@ -20,6 +20,7 @@ from bugkit.problems import Problem
 from bugkit.worksheet import notebook
 from bugkit.worksheet.cells import quoted
 from bugkit.worksheet.excerpt import difference
+from bugkit.worksheet.edition import public
 from bugkit.worksheet.key import Key, KeySet, Marking
 from bugkit.worksheet.markdown_text import escape
 from bugkit.worksheet.model import (
@@ -73,7 +74,7 @@ def make(
         return Course(
             SheetSet("Hunts", tuple(sheets)),
             KeySet("Keys", tuple(key(slug) for slug in slugs if slug != EXAMPLE)),
-            tuple(program_of(catalogue[slug], matrix) for slug in slugs),
+            tuple(program_of(public(catalogue[slug]), matrix) for slug in slugs),
             tuple(marking_of(catalogue[slug], matrix) for slug in slugs),
         )
 
