@@ -88,6 +88,24 @@ def with_suite(select: str, use: Callable[[Suite], None]) -> None:
         raise Problem(what or f"pytest stopped with code {code}")
 
 
+def property_ids(select: str) -> tuple[str, ...]:
+    """Ids of the property detectors that `select` names, most fundamental first.
+
+    They are collected as for a run, and nothing is run."""
+    ids: list[str] = []
+
+    def use(suite: Suite) -> None:
+        ids.extend(detector.id for detector in suite.detectors if not detector.backstop)
+
+    with_suite(select, use)
+    if not ids:
+        raise Problem(
+            f"{select!r} names backstops alone, which only compare with recorded numbers; "
+            "name a property as well"
+        )
+    return tuple(ids)
+
+
 @contextlib.contextmanager
 def _quiet_environment() -> Iterator[None]:
     """Neither the user's pytest options nor other plugins may change a verdict."""

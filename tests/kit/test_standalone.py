@@ -200,6 +200,22 @@ def test_the_same_detectors_give_the_same_bytes() -> None:
     assert standalone(detectors) == standalone(detectors[::-1])
 
 
+def test_no_file_is_taken_apart_twice() -> None:
+    standalone(["test_next_token_is_hidden"], package="gpt")
+    before = take_apart.cache_info().misses
+    standalone(["test_heads_read_their_own_channels"], package="gpt")
+    assert take_apart.cache_info().misses == before
+
+
+def test_a_change_of_the_suite_is_seen_by_the_next_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for size in ("2", "3"):
+        test = "from . import cases\n\n\ndef test_a(gpt):\n    assert cases.SIZE\n"
+        changed_suite(tmp_path, monkeypatch, test, f"SIZE = {size}\n")
+        assert f"\nSIZE = {size}\n" in standalone(["test_a"])
+
+
 def test_a_module_with_imports_says_what_they_stand_for() -> None:
     found = take_apart("t", "import a.b\nfrom .trees import leaves as all_leaves\n")
     assert found.imported == {"a": ("", "import a.b"), "all_leaves": ("trees", "leaves")}

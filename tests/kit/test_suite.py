@@ -15,7 +15,7 @@ from bugkit.places import DETECTORS
 from bugkit.problems import Problem
 from bugkit.standalone import standalone
 from bugkit.subject import CORRECT_SUBJECT, subject_of
-from bugkit.suite import Suite, with_suite
+from bugkit.suite import Suite, property_ids, with_suite
 
 
 def collect(select: str = "") -> dict[str, Detector]:
@@ -140,3 +140,30 @@ def test_no_verdict_is_luck_of_the_seed(suite: Path) -> None:
     subjects = [CORRECT_SUBJECT, *map(subject_of, bugs)]
     matrix = run(subjects, Options(select="not match_the_record", cache=False))
     assert broken_promises(matrix) == []
+
+
+def test_no_backstop_is_among_the_properties_and_their_order_is_that_of_the_suite() -> None:
+    every = collect()
+    assert property_ids("") == tuple(id_ for id_, d in every.items() if not d.backstop)
+    assert any(d.backstop for d in every.values())
+    some = property_ids("softmax or mask or A1")
+    assert 2 < len(some) < len(property_ids(""))
+    assert some == tuple(id_ for id_ in every if id_ in some)
+
+
+def test_properties_are_what_a_program_of_their_own_is_made_of() -> None:
+    ids = property_ids("test_logits_match_the_record or F1")
+    assert len(ids) == 1
+    assert f"def {ids[0]}(" in standalone(ids)
+
+
+def test_backstops_alone_are_no_choice_of_properties() -> None:
+    with pytest.raises(Problem, match="'backstop' names backstops alone"):
+        property_ids("backstop")
+
+
+def test_no_wrong_expression_gives_properties() -> None:
+    with pytest.raises(Problem, match="no detector matches 'nothing_at_all'"):
+        property_ids("nothing_at_all")
+    with pytest.raises(Problem, match="Wrong expression"):
+        property_ids("F1 or")
