@@ -38,9 +38,7 @@ def marking_of(bug: Bug, matrix: Matrix) -> Marking:
     return Marking(code_of(bug.slug), standalone(tests) if tests else "", tests)
 
 
-def shown_tests(
-    bug: Bug, matrix: Matrix, visible: frozenset[str] | None = None
-) -> tuple[str, ...]:
+def shown_tests(bug: Bug, matrix: Matrix, visible: frozenset[str] | None = None) -> tuple[str, ...]:
     """The property on the sheet; for an innocent, those that bugs of the same file fail most."""
     if not bug.innocent:
         return (first_failure(bug, matrix, visible)[0].id,)

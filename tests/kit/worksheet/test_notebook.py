@@ -19,8 +19,8 @@ from bugkit.matrix import Matrix
 from bugkit.problems import Problem
 from bugkit.worksheet import notebook
 from bugkit.worksheet.cells import quoted
-from bugkit.worksheet.excerpt import difference
 from bugkit.worksheet.edition import public
+from bugkit.worksheet.excerpt import difference
 from bugkit.worksheet.key import Key, KeySet, Marking
 from bugkit.worksheet.markdown_text import escape
 from bugkit.worksheet.model import (
