@@ -56,6 +56,10 @@ class Draw:
         """One of them."""
         return items[self.below(len(items))]
 
+    def seed(self) -> bytes:
+        """For a generator of somebody else's."""
+        return self._bytes(32)
+
     def shuffled(self, items: Iterable[T]) -> list[T]:
         """All of them, in any order."""
         mixed = list(items)

@@ -43,6 +43,11 @@ class Form(StrEnum):
         """Of its files."""
         return ".md" if self is Form.MARKDOWN else f".{self}"
 
+    @property
+    def runs(self) -> bool:
+        """Whether it brings the program along."""
+        return self is Form.IPYNB
+
     def require(self) -> None:
         """Raise MissingTool, before any work, if this format cannot be made here."""
         library, what = _NEEDS.get(self, ("", ""))

@@ -133,7 +133,7 @@ def _rendered(
     # In a set the example is the first sheet, and has no key.
     first = 2 if document.is_key and order.as_set and order.example else 1
     place = {bug: (i, len(bugs) + first - 1) for i, bug in enumerate(bugs, first)}
-    notebook = order.form is Form.IPYNB
+    notebook = order.form.runs
     material = Material(SheetSet(TITLE, ()))
     if notebook or not document.is_key:  # no other key needs the sheets and their figures
         sheets = tuple(_sheet(order, bug, matrix, *place[bug]) for bug in bugs)

@@ -1,0 +1,87 @@
+"""A student's copy of a bug's program: in other words, and marked with the form id."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..catalogue import Bug
+from ..disguise import Disguised, Level, Place, disguise
+from ..files import read_text
+from ..package import modest, package
+from ..worksheet.edition import Edition
+from ..worksheet.excerpt import Piece, changed_lines, is_backward, pieces, touched
+from .wording import wording_of
+
+MARK = "# Form {}\n"
+"""First line of every source file."""
+
+
+def copy_of(bug: Bug, code: str, level: Level, seed: bytes) -> Edition:
+    """The program of this bug for the student with this form id. `seed` decides the words."""
+    return _Copy(bug, code, disguise(modest(package(bug)), level, seed)).edition()
+
+
+def marked(source: str, code: str) -> str:
+    """A source with the form id above it."""
+    return MARK.format(code) + source
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    bug: Bug
+    code: str
+    disguised: Disguised
+
+    def edition(self) -> Edition:
+        broken, correct = read_text(self.bug.module), read_text(self.bug.original)
+        files = {name: marked(text, self.code) for name, text in self.disguised.files.items()}
+        changed = touched(broken, correct)
+        lines = [p for n in sorted(changed_lines(broken, correct)) for p in self._places(n)]
+        # A forward pass is where a bug is, if it comes with its own gradient.
+        named = sorted((p for p in changed if p.name), key=lambda p: is_backward(p.name))
+        starts = [place for piece in named for place in self._start(piece)]
+        file = (starts or lines)[0].file
+        return Edition(
+            bug=self.bug,
+            code=self.code,
+            file=file,
+            files=files,
+            needed=tuple(_around(starts or lines, file, files[file])),
+            lines=_by_file(lines, file),
+            is_backward=self._backward().__contains__,
+            wording=wording_of(self.disguised, self.bug, [p.name for p in named], file),
+        )
+
+    def _places(self, line: int) -> Iterable[Place]:
+        """Where this line of the bug's file is in the copy, or the nearest one above it."""
+        return map(_below_mark, self.disguised.where(self.bug.file, line))
+
+    def _start(self, piece: Piece) -> Iterable[Place]:
+        """Where a definition begins in the copy. A comment above it may have been left out."""
+        for line in range(piece.first, piece.last + 1):
+            if places := self.disguised.lines.get(Place(self.bug.file, line)):
+                return map(_below_mark, places)
+        return ()
+
+    def _backward(self) -> frozenset[str]:
+        """What functions that compute gradients are called in the copy."""
+        defined = {piece.name for text in self.disguised.files.values() for piece in pieces(text)}
+        new = {new for old, new in self.disguised.names.items() if is_backward(old)}
+        renamed = {name.rpartition(".")[2] for name in new}
+        return frozenset(name for name in defined if name in renamed or is_backward(name))
+
+
+def _below_mark(place: Place) -> Place:
+    return Place(place.file, place.line + MARK.count("\n"))
+
+
+def _around(places: Iterable[Place], file: str, source: str) -> list[Piece]:
+    """The pieces of this file in which the places lie."""
+    lines = {place.line for place in places if place.file == file}
+    return [piece for piece in pieces(source) if any(line in piece for line in lines)]
+
+
+def _by_file(places: Iterable[Place], first: str) -> Mapping[str, tuple[int, ...]]:
+    lines: dict[str, set[int]] = {first: set()}
+    for place in places:
+        lines.setdefault(place.file, set()).add(place.line)
+    return {file: tuple(sorted(numbers)) for file, numbers in lines.items()}

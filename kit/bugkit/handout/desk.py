@@ -1,0 +1,113 @@
+"""The folder that handouts are written to, and the folder of their keys beside it."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..places import shown
+from ..problems import Problem, reason
+from .plan import Handout
+
+MAKING = ".making-"
+"""What begins the name of a folder that is not finished."""
+
+TOLERATED = (".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX")
+"""What systems leave behind wherever a person looks."""
+
+SECRET = "secret.txt"  # noqa: S105  a name, no secret
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where everything lies."""
+
+    out: Path
+
+    @property
+    def keys(self) -> Path:
+        """Never inside of what students get, so that nobody sends both."""
+        out = self.out.resolve()
+        return self.out.parent / f"{out.name}-keys" if self.out.name else Path(f"{out}-keys")
+
+    @property
+    def secret(self) -> Path:
+        """Where the secret is unless the teacher has one elsewhere."""
+        return self.keys / SECRET
+
+    def folder(self, handout: Handout) -> Path:
+        """Of one student."""
+        return self.out / handout.folder
+
+    def archive(self, handout: Handout) -> Path:
+        """The same to send."""
+        return self.out / f"{handout.folder}.zip"
+
+    def page(self, handout: Handout) -> Path:
+        """The key to it."""
+        return self.keys / "pages" / f"{handout.folder}.html"
+
+    def require_free(self) -> None:
+        """Raise Problem if one of the two folders is something else."""
+        for folder in (self.out, self.keys):
+            if folder.exists() and not folder.is_dir():
+                raise Problem(f"{shown(folder)}: is a file; name a folder with --out")
+
+    def used(self) -> list[str]:
+        """Names of what lies among the handouts."""
+        if not self.out.is_dir():
+            return []
+        names = sorted(os.listdir(self.out))  # noqa: PTH208  names are all that is wanted
+        return [n for n in names if n not in TOLERATED and not n.startswith(MAKING)]
+
+    def require_own(self, handouts: Iterable[Handout]) -> None:
+        """Raise Problem if something lies there that is nobody's handout."""
+        own = {name for h in handouts for name in (h.folder, f"{h.folder}.zip")}
+        for name in self.used():
+            if name not in own:
+                raise Problem(
+                    f"{shown(self.out / name)}: is no handout of this roster; take it away, or "
+                    "name another folder with --out"
+                )
+
+    def prepare(self) -> None:
+        """Make the folders, and clear away what a killed run left unfinished."""
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+            self.keys.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (self.keys / "pages").mkdir(exist_ok=True)
+        except OSError as error:
+            raise Problem(f"{shown(self.out)}: cannot be made: {reason(error)}") from None
+        for unfinished in self.out.glob(f"{MAKING}*"):
+            shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def put(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Make this folder with these files, as a whole or not at all; one that exists stays."""
+    try:
+        with _unfinished(folder.parent) as making:
+            for name, content in files.items():
+                path = making / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            if not folder.exists():
+                making.rename(folder)
+    except OSError as error:
+        if folder.is_dir() and not isinstance(error, PermissionError):
+            return  # another run has made it meanwhile
+        raise Problem(f"{shown(folder)}: cannot be written: {reason(error)}") from None
+
+
+@contextlib.contextmanager
+def _unfinished(parent: Path) -> Iterator[Path]:
+    """A folder that is gone at the end unless it has got its name."""
+    making = Path(tempfile.mkdtemp(prefix=MAKING, dir=parent))
+    try:
+        # Others may not look into a temporary folder, but students shall.
+        making.chmod(0o755)
+        yield making
+    finally:
+        shutil.rmtree(making, ignore_errors=True)

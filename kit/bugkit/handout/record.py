@@ -1,0 +1,90 @@
+"""The key of an assignment as data: key.json and key.csv."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+VERSION = 1
+
+COLUMNS = (
+    *("student", "name", "group", "form", "folder", "hunt", "slug", "title", "verdict"),
+    *("component", "level", "difficulty", "file", "lines", "original file", "original lines"),
+    "visible tests that fail",
+)
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What makes a spreadsheet take a cell for a formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class HuntRecord:
+    """What one program of a student is."""
+
+    number: int
+    slug: str
+    title: str
+    verdict: str
+    component: str
+    level: int
+    difficulty: int
+    lines: Mapping[str, tuple[int, ...]]
+    """File of the student's package -> lines that the repair touches; where the bug is first."""
+    original_file: str
+    original_lines: tuple[int, ...]
+    """The same in the catalogue's module."""
+    visible: tuple[str, ...]
+    """Ids of detectors."""
+    visible_that_fail: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one student got."""
+
+    student: str
+    name: str
+    group: str | None
+    form: str
+    folder: str
+    hunts: tuple[HuntRecord, ...]
+
+
+def as_json(assignment: str, records: Iterable[Record]) -> str:
+    """All of it, for programs."""
+    content = {
+        "version": VERSION,
+        "assignment": assignment,
+        "students": [asdict(record) for record in records],
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def as_csv(records: Iterable[Record]) -> str:
+    """A row a hunt, for spreadsheets. A text that would be a formula has an apostrophe before it;
+    key.json has it as it is."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream)
+    writer.writerow(COLUMNS)
+    for record in records:
+        for hunt in record.hunts:
+            file, *others = hunt.lines.items()
+            lines = [" ".join(map(str, file[1])), *(f"{name}: {_spaced(n)}" for name, n in others)]
+            cells = (
+                *(record.student, record.name, record.group or "", record.form, record.folder),
+                *(hunt.number, hunt.slug, hunt.title, hunt.verdict, hunt.component, hunt.level),
+                *(hunt.difficulty, file[0], "; ".join(lines), hunt.original_file),
+                *(_spaced(hunt.original_lines), " ".join(hunt.visible_that_fail)),
+            )
+            writer.writerow(map(_cell, cells))
+    return stream.getvalue()
+
+
+def _spaced(numbers: Iterable[int]) -> str:
+    return " ".join(map(str, numbers))
+
+
+def _cell(value: str | int) -> str:
+    text = str(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text
