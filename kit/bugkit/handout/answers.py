@@ -124,19 +124,21 @@ def _parsed(path: Path) -> dict[str, Any]:
     text = read_text(path)
     try:
         return tomllib.loads(text)
-    except ValueError as error:  # of TOML, or a number too long for Python
+    except RecursionError:
+        raise Problem(f"{shown(path)}: not valid TOML: more brackets than it can hold") from None
+    except ValueError as error:
         what, _, place = str(error).partition(" (at ")
-        where, line = shown(path), ""
+        if not place:  # Python's own limit
+            raise Problem(f"{shown(path)}: not valid TOML: a number in it is too long") from None
+        where, line = "at its end", ""
         if number := re.match(r"line (\d+),", place):
-            line = text.split("\n")[int(number[1]) - 1].strip()
-            where += f": line {number[1]}"
-        raise Problem(f"{where}: not valid TOML: {what}; {_cure(line)}") from None
+            where, line = f"line {number[1]}", text.split("\n")[int(number[1]) - 1].strip()
+        raise Problem(f"{shown(path)}: {where}: not valid TOML: {what}; {_cure(line)}") from None
 
 
 def _cure(line: str) -> str:
     """What to do about a line that cannot be read, as far as it shows."""
-    _, is_pair, value = line.partition("=")
-    value = value.strip()
+    key, is_pair, value = (part.strip() for part in line.partition("="))
     if re.search("[\u2018\u2019\u201c\u201d]", value[:1] + value[-1:]):
         return f"write straight quotes ' in: {_short(line)}"
     if is_pair and value.startswith('"'):
@@ -145,7 +147,7 @@ def _cure(line: str) -> str:
         return (
             f"a text goes between ' and ' in one line, or else between ''' and ''': {_short(line)}"
         )
-    if is_pair and value.startswith("["):
+    if is_pair and (key == "lines" or value.startswith("[")):
         return f"write line numbers as [12] or [12, 13], not: {_short(line)}"
     if is_pair and not value.startswith("'"):
         return f"texts go between ' and ', and numbers stand alone: {_short(line)}"
@@ -180,7 +182,7 @@ class _Reader(TableReader):
     ) -> int | None:
         """A number."""
         value = table.get(key, NOTHING)
-        if not _is_whole(value) or value not in {NOTHING, *allowed}:
+        if not _is_whole(value) or (value != NOTHING and value not in allowed):
             rule = f"must be {told}, without quotes, or {NOTHING} for not answered"
             self.fail(where, key, f"{rule}; got {value!r}")
         return None if value == NOTHING else value

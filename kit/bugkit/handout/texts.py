@@ -15,7 +15,6 @@ ANSWERS = "answers.toml"
 REGRESSION = "test_regression.py"
 VISIBLE = "test_visible.py"
 
-
 _PRINTED = "What was seen, a figure and code, and boxes for your notes. Print it or read it."
 _HOW_TO_READ = {
     ".html": "What was seen, a figure and code, and boxes for your notes. Open it in a browser.",
@@ -30,10 +29,13 @@ class Words:
     form: str
     """Form id, such as K7Q2-MX4T."""
     assignment: str
+    """Its name, in one line."""
     number: int
     """Of the hunt, from 1."""
     of: int
-    """Hunts that the student has; their folders stand side by side."""
+    """Hunts that the student has; their folders stand side by side as hunt-1, hunt-2."""
+    test: str
+    """Name of one of the visible tests, for an example."""
     worksheet: str = "worksheet.html"
     """Name of its file."""
 
