@@ -123,7 +123,9 @@ def read_answers(path: Path) -> Answers:
 def _parsed(path: Path) -> dict[str, Any]:
     text = read_text(path)
     try:
-        return tomllib.loads(text)
+        top = tomllib.loads(text)
+        repr(top)  # or a message could not show what it is about
+        return top
     except RecursionError:
         raise Problem(f"{shown(path)}: not valid TOML: more brackets than it can hold") from None
     except ValueError as error:
@@ -133,11 +135,15 @@ def _parsed(path: Path) -> dict[str, Any]:
         where, line = "at its end", ""
         if number := re.match(r"line (\d+),", place):
             where, line = f"line {number[1]}", text.split("\n")[int(number[1]) - 1].strip()
-        raise Problem(f"{shown(path)}: {where}: not valid TOML: {what}; {_cure(line)}") from None
+        raise Problem(
+            f"{shown(path)}: {where}: not valid TOML: {what}; {_cure(what, line)}"
+        ) from None
 
 
-def _cure(line: str) -> str:
+def _cure(what: str, line: str) -> str:
     """What to do about a line that cannot be read, as far as it shows."""
+    if re.search("overwrite|twice|mutate", what):
+        return f"it stands there already; keep one of the two: {_short(line)}"
     key, is_pair, value = (part.strip() for part in line.partition("="))
     if re.search("[\u2018\u2019\u201c\u201d]", value[:1] + value[-1:]):
         return f"write straight quotes ' in: {_short(line)}"

@@ -84,7 +84,13 @@ SLIPS = {
     "a key too low": ("[fix]", "[fix]\nmissed = ''", "move it below [regression]"),
     "a key too high": ("hunt = 2", "hunt = 2\nplace = ''", "move it below its [[hypothesis]]"),
     "a wrong form": ("form = '", "form = '0", "needs 8"),
-    "the same name twice": ("hunt = 2", "hunt = 2\nhunt = 2", "line 14"),
+    "the same name twice": (
+        "hunt = 2",
+        "hunt = 2\nhunt = 2",
+        "line 14: not valid TOML: Cannot overwrite",
+    ),
+    "the same table twice": ("[fix]", "[fix]\n[fix]", "keep one of the two"),
+    "a number that cannot be shown": ("lines = []", f"lines = [0x{'f' * 5000}]", "too long"),
 }
 
 

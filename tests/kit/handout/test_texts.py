@@ -48,7 +48,7 @@ def test_no_text_names_the_tool_or_fails_to_show_in_a_terminal(name: str, words:
     text = TEXTS[name](words)
     assert not re.search("bugkit|mutant|catalogue|slug|innocent|disguise", text, re.IGNORECASE)
     assert text.isascii()
-    assert max(map(len, text.splitlines())) <= 120
+    assert max(map(len, text.splitlines())) <= 100
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
