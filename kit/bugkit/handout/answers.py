@@ -1,0 +1,243 @@
+"""A filled-in form -> Answers. What a student may have got wrong is one message: file, key, cure.
+
+What is missing counts as not answered: -1 for a number, an empty text, an empty list.
+"""
+
+import re
+import tomllib
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+from ..files import read_text
+from ..places import shown
+from ..problems import Problem
+from ..tables import TableReader
+from ..worksheet.model import CONFIDENCES
+from .form import parse_form
+
+VERDICTS = ("bug", "no bug")
+HINTS = range(5)
+"""How many may have been read."""
+
+HUNTS = range(1, 1000)
+
+NOTHING = -1
+"""Stands in the form for a number that is not answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One suspicion."""
+
+    place: str
+    mechanism: str
+    disproof: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What the student found."""
+
+    verdict: str = ""
+    """One of VERDICTS, or empty."""
+    file: str = ""
+    """Its name, without a folder."""
+    lines: tuple[int, ...] = ()
+    """From 1, in the order of the form."""
+    cause: str = ""
+    violates: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """All boxes. Texts are without the spaces around them; empty and None are not answered."""
+
+    form: str = ""
+    """As form_of gives it."""
+    hunt: int | None = None
+    prediction: str = ""
+    confidence_before: int | None = None
+    """Per cent, one of CONFIDENCES."""
+    observed: str = ""
+    hypotheses: tuple[Hypothesis, ...] = ()
+    """The most likely first; without those that are wholly empty."""
+    log: str = ""
+    diagnosis: Diagnosis = Diagnosis()
+    fix: str = ""
+    regression: str = ""
+    """Why the usual test misses it."""
+    explain: str = ""
+    confidence_after: int | None = None
+    hints_used: int | None = None
+
+    @property
+    def blank(self) -> bool:
+        """Whether nothing is answered."""
+        return self == Answers(self.form, self.hunt)
+
+
+_TOP = ("form", "hunt", "prediction", "confidence_before", "observed")
+_TABLES = {
+    "log": ("steps",),
+    "diagnosis": ("verdict", "file", "lines", "cause", "violates"),
+    "fix": ("change",),
+    "regression": ("missed",),
+    "explain": ("plausible", "confidence_after", "hints_used"),
+}
+_HYPOTHESIS = ("place", "mechanism", "disproof")
+
+
+def read_answers(path: Path) -> Answers:
+    """What the form says."""
+    top = _parsed(path)
+    reader = _Reader(path)
+    reader.known("", top, (*_TOP, "hypothesis", *_TABLES))
+    part = {name: reader.part(top, name) for name in _TABLES}
+    diagnosis = part["diagnosis"]
+    return Answers(
+        form=reader.form(top),
+        hunt=reader.whole("", top, "hunt", HUNTS, "the number of the hunt"),
+        prediction=reader.words("", top, "prediction"),
+        confidence_before=reader.confidence("", top, "confidence_before"),
+        observed=reader.words("", top, "observed"),
+        hypotheses=reader.hypotheses(top),
+        log=reader.words("log", part["log"], "steps"),
+        diagnosis=Diagnosis(
+            reader.verdict(diagnosis),
+            # Folders part at either stroke, whatever system the form was filled in on.
+            PureWindowsPath(reader.words("diagnosis", diagnosis, "file")).name,
+            reader.lines(diagnosis),
+            reader.words("diagnosis", diagnosis, "cause"),
+            reader.words("diagnosis", diagnosis, "violates"),
+        ),
+        fix=reader.words("fix", part["fix"], "change"),
+        regression=reader.words("regression", part["regression"], "missed"),
+        explain=reader.words("explain", part["explain"], "plausible"),
+        confidence_after=reader.confidence("explain", part["explain"], "confidence_after"),
+        hints_used=reader.whole("explain", part["explain"], "hints_used", HINTS, "from 0 to 4"),
+    )
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    text = read_text(path)
+    try:
+        top = tomllib.loads(text)
+        repr(top)  # or a message could not show what it is about
+        return top
+    except RecursionError:
+        raise Problem(f"{shown(path)}: not valid TOML: more brackets than it can hold") from None
+    except ValueError as error:
+        what, _, place = str(error).partition(" (at ")
+        if not place:  # Python's own limit
+            raise Problem(f"{shown(path)}: not valid TOML: a number in it is too long") from None
+        where, line = "at its end", ""
+        if number := re.match(r"line (\d+),", place):
+            where, line = f"line {number[1]}", text.split("\n")[int(number[1]) - 1].strip()
+        raise Problem(
+            f"{shown(path)}: {where}: not valid TOML: {what}; {_cure(what, line)}"
+        ) from None
+
+
+def _cure(what: str, line: str) -> str:
+    """What to do about a line that cannot be read, as far as it shows."""
+    if re.search("overwrite|twice|mutate", what):
+        return f"it stands there already; keep one of the two: {_short(line)}"
+    key, is_pair, value = (part.strip() for part in line.partition("="))
+    if re.search("[\u2018\u2019\u201c\u201d]", value[:1] + value[-1:]):
+        return f"write straight quotes ' in: {_short(line)}"
+    if is_pair and value.startswith('"'):
+        return f"put ' in the place of the outer \" in: {_short(line)}"
+    if is_pair and re.match("'[^']", value):
+        return (
+            f"a text goes between ' and ' in one line, or else between ''' and ''': {_short(line)}"
+        )
+    if is_pair and (key == "lines" or value.startswith("[")):
+        return f"write line numbers as [12] or [12, 13], not: {_short(line)}"
+    if is_pair and not value.startswith("'"):
+        return f"texts go between ' and ', and numbers stand alone: {_short(line)}"
+    return "look there and above: a text opens with ''' and closes with ''', and has none inside"
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= 60 else line[:57] + "..."
+
+
+class _Reader(TableReader):
+    """Takes what is missing for not answered."""
+
+    def known(self, where: str, table: dict[str, Any], keys: Collection[str]) -> dict[str, Any]:
+        """The table, if it has no keys but these."""
+        for key in table:
+            if key not in keys and (home := _home(key)):
+                self.fail(where, key, f"stands in the wrong place; move it {home}")
+        self.keys(where, table, set(), set(keys))
+        return table
+
+    def part(self, top: dict[str, Any], name: str) -> dict[str, Any]:
+        """A table of the form."""
+        return self.known(name, self.table(name, top.get(name, {})), _TABLES[name])
+
+    def words(self, where: str, table: dict[str, Any], key: str) -> str:
+        """A text, in one line or in several."""
+        return self.text(where, {key: "", **table}, key, empty=True).strip()
+
+    def whole(
+        self, where: str, table: dict[str, Any], key: str, allowed: Collection[int], told: str
+    ) -> int | None:
+        """A number."""
+        value = table.get(key, NOTHING)
+        if not _is_whole(value) or (value != NOTHING and value not in allowed):
+            rule = f"must be {told}, without quotes, or {NOTHING} for not answered"
+            self.fail(where, key, f"{rule}; got {value!r}")
+        return None if value == NOTHING else value
+
+    def confidence(self, where: str, table: dict[str, Any], key: str) -> int | None:
+        """Per cent."""
+        told = f"{', '.join(map(str, CONFIDENCES[:-1]))} or {CONFIDENCES[-1]}"
+        return self.whole(where, table, key, CONFIDENCES, told)
+
+    def form(self, top: dict[str, Any]) -> str:
+        """The form id."""
+        written = self.words("", top, "form")
+        try:
+            return parse_form(written) if written else ""
+        except Problem as problem:
+            self.fail("", "form", f"{problem}; it stands on every file of the hunt")
+
+    def hypotheses(self, top: dict[str, Any]) -> tuple[Hypothesis, ...]:
+        """Those in which something is written."""
+        found = []
+        for rank, table in enumerate(self.tables(top, "hypothesis"), 1):
+            where = f"hypothesis {rank}"
+            self.known(where, table, _HYPOTHESIS)
+            found.append(Hypothesis(*(self.words(where, table, key) for key in _HYPOTHESIS)))
+        return tuple(one for one in found if one != Hypothesis("", "", ""))
+
+    def verdict(self, diagnosis: dict[str, Any]) -> str:
+        """One of VERDICTS, or nothing."""
+        if not self.words("diagnosis", diagnosis, "verdict"):
+            return ""
+        return self.one_of("diagnosis", diagnosis, "verdict", VERDICTS)
+
+    def lines(self, diagnosis: dict[str, Any]) -> tuple[int, ...]:
+        """Numbers of lines."""
+        value = diagnosis.get("lines", [])
+        if not isinstance(value, list) or not all(_is_whole(n) and n > 0 for n in value):
+            rule = "must be whole numbers from 1, such as [12] or [12, 13]"
+            self.fail("diagnosis", "lines", f"{rule}; got {value!r}")
+        return tuple(value)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _home(key: str) -> str:
+    """Where a key of the form belongs."""
+    if key in _TOP:
+        return "to the top, above the first [[hypothesis]]"
+    if key in _HYPOTHESIS:
+        return "below its [[hypothesis]]"
+    return next((f"below [{name}]" for name, keys in _TABLES.items() if key in keys), "")
