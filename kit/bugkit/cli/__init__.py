@@ -1,6 +1,6 @@
 """The command line: parse, call one function, print."""
 
-from . import author, check, look, measure, worksheet
+from . import author, check, handout, look, measure, secret, worksheet
 from .group import cli
 
-__all__ = ["author", "check", "cli", "look", "measure", "worksheet"]
+__all__ = ["author", "check", "cli", "handout", "look", "measure", "secret", "worksheet"]

@@ -1,13 +1,14 @@
-"""The secret of a course. Not yet part of the command line: that comes with handouts."""
+"""The secret of a course."""
 
 from pathlib import Path
 
 import click
 
 from ..places import shown
+from .group import cli
 
 
-@click.group()
+@cli.group()
 def secret() -> None:
     """The secret of a course, from which every student's bug is drawn."""
 
@@ -26,8 +27,9 @@ def new(out: Path) -> None:
     Draw one for each course and keep it: with the same secret, roster and bugs, everybody gets the
     same handout again. It is a text of three lines that can be printed.
     """
-    from ..handout.secret import fingerprint, new_secret
+    from ..handout.secret import fingerprint, new_secret, store
 
-    drawn = new_secret(out)
+    drawn = new_secret()
+    store(drawn, out)
     click.echo(f"{shown(out)}: written; its fingerprint is {fingerprint(drawn)}")
     click.echo("Keep it out of whatever students can read, and keep a copy: it cannot be replaced.")

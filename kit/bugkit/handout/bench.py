@@ -20,7 +20,16 @@ from .copy import copy_of, marked
 from .plan import Hunt
 from .record import HuntRecord
 from .terms import Terms
-from .texts import Words, answers_form, readme, regression_stub
+from .texts import (
+    ANSWERS,
+    README,
+    REGRESSION,
+    VISIBLE,
+    Words,
+    answers_form,
+    readme,
+    regression_stub,
+)
 
 PACKAGE = "gpt"
 SHEET = "worksheet"
@@ -75,14 +84,15 @@ class Prepared:
             assignment=terms.assignment,
             number=hunt.number,
             of=hunt.of,
+            test=self.tests[0],
             worksheet=SHEET + terms.worksheet.suffix,
         )
         files = {
             **{f"{PACKAGE}/{name}": text for name, text in self.edition.files.items()},
-            "test_visible.py": marked(standalone(self.tests, PACKAGE), hunt.code),
-            "test_regression.py": regression_stub(words),
-            "answers.toml": answers_form(words),
-            "README.md": readme(words),
+            VISIBLE: marked(standalone(self.tests, PACKAGE), hunt.code),
+            REGRESSION: regression_stub(words),
+            ANSWERS: answers_form(words),
+            README: readme(words),
         }
         content = {name: text.encode() for name, text in files.items()} | self._sheet()
         return {hunt.folder + name: content[name] for name in sorted(content)}

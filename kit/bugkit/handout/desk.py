@@ -30,8 +30,8 @@ class Desk:
     @property
     def keys(self) -> Path:
         """Never inside of what students get, so that nobody sends both."""
-        out = self.out.resolve()
-        return self.out.parent / f"{out.name}-keys" if self.out.name else Path(f"{out}-keys")
+        out = self.out if self.out.name not in ("", "..") else self.out.resolve()
+        return out.with_name(f"{out.name}-keys")
 
     @property
     def secret(self) -> Path:
@@ -75,14 +75,19 @@ class Desk:
 
     def prepare(self) -> None:
         """Make the folders, and clear away what a killed run left unfinished."""
-        try:
-            self.out.mkdir(parents=True, exist_ok=True)
-            self.keys.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (self.keys / "pages").mkdir(exist_ok=True)
-        except OSError as error:
-            raise Problem(f"{shown(self.out)}: cannot be made: {reason(error)}") from None
+        make_folder(self.out)
+        make_folder(self.keys, mode=0o700)
+        make_folder(self.keys / "pages")
         for unfinished in self.out.glob(f"{MAKING}*"):
             shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def make_folder(folder: Path, mode: int = 0o777) -> None:
+    """With its parents, unless it exists."""
+    try:
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Problem(f"{shown(folder)}: cannot be made: {reason(error)}") from None
 
 
 def put(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -19,6 +19,13 @@ _MARK = 10
 """Characters: for a thousand students, two marks are alike with a probability of one in 10^9."""
 
 
+def is_odd(student: str) -> bool:
+    """Whether systems disagree on the id as a name, or would take it for something else; letters
+    of any script, capitals and spaces are nothing odd."""
+    plain = all(unicodedata.category(c)[0] in "LMN" or c in " ._@-'" for c in student)
+    return not plain or student[:1] in ".-" or bool(_DEVICE.fullmatch(student.lower()))
+
+
 def folder_name(student: str) -> str:
     """The id itself, if it can be a folder's name; else what is readable of it, ~ and a mark.
 

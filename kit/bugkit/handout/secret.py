@@ -33,9 +33,13 @@ class Secret:
     value: bytes = field(repr=False)
 
 
-def new_secret(path: Path) -> Secret:
-    """Draw a secret and write it to a new file that only its owner may read."""
-    secret = Secret(secrets.token_bytes(SIZE))
+def new_secret() -> Secret:
+    """Draw one."""
+    return Secret(secrets.token_bytes(SIZE))
+
+
+def store(secret: Secret, path: Path) -> None:
+    """Write the secret to a new file that only its owner may read."""
     # O_EXCL refuses a link as well, wherever it leads.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
@@ -56,7 +60,6 @@ def new_secret(path: Path) -> Secret:
         with contextlib.suppress(OSError):
             path.unlink()
         raise Problem(f"{shown(path)}: cannot be written: {reason(error)}") from None
-    return secret
 
 
 def read_secret(path: Path) -> Secret:

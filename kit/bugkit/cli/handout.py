@@ -1,0 +1,260 @@
+"""Handing out: a broken GPT of their own for every student."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..catalogue import Bug
+from ..places import shown
+from ..problems import Problem
+from ..progress import Progress
+from .group import bug_of, catalogue_of, catalogue_option, cli, printable
+
+if TYPE_CHECKING:
+    from ..handout.desk import Desk
+    from ..handout.request import Request
+    from ..handout.terms import Terms
+
+WORKSHEETS = ("html", "pdf", "ipynb")
+
+
+@cli.command()
+@click.option(
+    "--roster",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The students: an export of Canvas, Moodle, Gradescope, Brightspace or GitHub Classroom, "
+    "or a text file with one id a line.",
+)
+@click.option("--assignment", metavar="NAME", help="Another name gives everybody another bug.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder for the students' folders. The keys go to DIR-keys.",
+)
+@click.option(
+    "--secret-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The secret of the course, see: bugkit secret new.  [default: DIR-keys/secret.txt, drawn "
+    "at the first run]",
+)
+@click.option(
+    "--bugs",
+    default="",
+    metavar="SELECTOR",
+    help="Which entries to draw from: slugs, components, level:N, difficulty:N and innocent, "
+    "joined by and, or, not and brackets.  [default: all]",
+)
+@click.option(
+    "--per-student",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Hunts for each student.",
+)
+@click.option(
+    "--innocent-share",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    metavar="P",
+    help="Probability that a hunt is for a program without a bug.",
+)
+@click.option(
+    "--disguise",
+    type=click.Choice(["none", "light", "full"]),
+    default="full",
+    show_default=True,
+    help="How much a program differs from the public one, so that a comparison does not find the "
+    "bug: not at all, in names, comments and order, or also in how things are written and where.",
+)
+@click.option(
+    "--group-by",
+    metavar="COLUMN",
+    help="Column of the roster that names groups; a group gets one program.",
+)
+@click.option(
+    "--worksheet",
+    type=click.Choice(WORKSHEETS),
+    default="html",
+    show_default=True,
+    help="Format of the worksheet.",
+)
+@click.option(
+    "--hints",
+    type=click.Choice(["strip", "none", "inline"]),
+    default="strip",
+    show_default=True,
+    help="Hints at the end of the worksheet, none, or folded among the boxes.",
+)
+@click.option(
+    "--visible",
+    default="",
+    metavar="DETECTORS",
+    help="Which tests students get, as in: bugkit check --detector.  [default: one that fails and "
+    "five that hold, to suit each bug]",
+)
+@click.option("--zip", "archives", is_flag=True, help="Also a .zip of each folder.")
+@click.option("--one", metavar="SLUG", help="A single folder, DIR, with this bug; no roster.")
+@click.option(
+    "--lookup",
+    metavar="FORM",
+    help="Say whose form this is, and print the key. With --out, the rest is known from DIR-keys.",
+)
+@catalogue_option
+@click.pass_context
+def handout(
+    ctx: click.Context,
+    roster: Path | None,
+    assignment: str | None,
+    out: Path | None,
+    secret_file: Path | None,
+    bugs: str,
+    per_student: int,
+    innocent_share: float,
+    disguise: str,
+    group_by: str | None,
+    worksheet: str,
+    hints: str,
+    visible: str,
+    archives: bool,
+    one: str | None,
+    lookup: str | None,
+    folders: tuple[Path, ...],
+) -> None:
+    """Give every student of a course a broken GPT of their own.
+
+    Each gets a folder with the whole program in words of its own, tests, a worksheet and a form to
+    fill in, all marked with a form id. Which bug it is follows from the secret, the assignment and
+    the student's id: the same command gives the same folders again, and a student who joins later
+    changes nobody else's. What exists is left as it is, so a run that was stopped can be repeated.
+    """
+    from ..handout.desk import Desk
+
+    catalogue = catalogue_of(folders)
+    given = {name: ctx.params[name] for name in _OF_TERMS}
+    desk = Desk(out) if out is not None else None
+    if one is not None:
+        if roster or lookup or secret_file:
+            raise click.UsageError("--one makes a folder without a roster and without a secret")
+        _hand_out_one(bug_of(catalogue, one), _terms(catalogue, **given), desk, archives, catalogue)
+    elif lookup is not None:
+        _look_up(lookup, roster, _terms(catalogue, **given), desk, secret_file, catalogue)
+    else:
+        if roster is None or not (assignment or "").strip() or desk is None:
+            raise click.UsageError("give --roster, --assignment and --out; or --one, or --lookup")
+        from ..handout.request import Request
+
+        terms = _terms(catalogue, **given)
+        _hand_out(Request(roster, terms, desk, secret_file, not bugs, archives), catalogue)
+
+
+_OF_TERMS = (
+    *("assignment", "bugs", "per_student", "innocent_share", "disguise", "group_by"),
+    *("worksheet", "hints", "visible"),
+)
+"""Options that decide what is handed out."""
+
+
+def _terms(
+    catalogue: dict[str, Bug],
+    assignment: str | None,
+    bugs: str,
+    per_student: int,
+    innocent_share: float,
+    disguise: str,
+    group_by: str | None,
+    worksheet: str,
+    hints: str,
+    visible: str,
+) -> "Terms":
+    from ..disguise import Level
+    from ..handout.pool import pool_of
+    from ..handout.terms import Terms
+    from ..measure.silence import silences
+    from ..selector import chosen
+    from ..suite import property_ids
+    from ..worksheet.forms import Form
+    from ..worksheet.model import Hints
+
+    name = " ".join((assignment or "").split())
+    if not name.isprintable():
+        raise Problem(f"--assignment: {name!r} holds a character that cannot be printed")
+    entries = chosen(bugs, catalogue.values()) if bugs.strip() else list(catalogue.values())
+    return Terms(
+        assignment=name,
+        pool=pool_of(entries, silences(entries)),
+        per_student=per_student,
+        innocent_share=innocent_share,
+        group_by=group_by,
+        disguise=Level(disguise),
+        worksheet=Form(worksheet),
+        hints=Hints(hints),
+        visible=property_ids(visible) if visible.strip() else (),
+    )
+
+
+def _hand_out(request: "Request", catalogue: dict[str, Bug]) -> None:
+    from ..handout.make import make
+    from ..handout.request import ordered
+
+    with Progress("steps") as progress:
+        order = ordered(request, catalogue, _say)
+        records = make(order, catalogue, progress)
+    desk = order.desk
+    hunts = [hunt for record in records for hunt in record.hunts]
+    right = sum(hunt.verdict == "innocent" for hunt in hunts)
+    archives = ", each also as .zip" if order.with_archives else ""
+    click.echo(f"{shown(desk.out)}: {_count(len(records), 'folder')} for students{archives}")
+    click.echo(f"{shown(desk.keys)}: key.csv, key.json, and a page for each student in pages")
+    kinds = len({hunt.slug for hunt in hunts})
+    click.echo(
+        f"{_count(len(hunts), 'hunt')}, {kinds} different"
+        + (f", {right} of them without a bug" if right else "")
+    )
+    unseen = sum(hunt.verdict == "bug" and not hunt.visible_that_fail for hunt in hunts)
+    if unseen:
+        _say(f"in {_count(unseen, 'hunt')} no visible test fails: choose more with --visible")
+    if request.secret_file is None:
+        click.echo(
+            f"{shown(desk.secret)}: the secret; keep a copy of it, and never give it to students"
+        )
+
+
+def _hand_out_one(
+    bug: Bug, terms: "Terms", desk: "Desk | None", archives: bool, catalogue: dict[str, Bug]
+) -> None:
+    from ..handout.single import make_single
+
+    if desk is None:
+        raise click.UsageError("--one needs --out DIR, the folder to make")
+    with Progress("steps") as progress:
+        make_single(bug, terms, desk, archives, catalogue, progress)
+    click.echo(f"{shown(desk.out)}: for the student")
+    click.echo(f"{shown(desk.keys)}: key.html, for you")
+
+
+def _look_up(
+    form: str,
+    roster: Path | None,
+    terms: "Terms",
+    desk: "Desk | None",
+    secret_file: Path | None,
+    catalogue: dict[str, Bug],
+) -> None:
+    from ..handout.lookup import find, told
+
+    handout, terms = find(form, roster, terms, desk, secret_file)
+    click.echo(printable(told(handout, terms, catalogue)))
+
+
+def _say(text: str) -> None:
+    click.echo(f"bugkit: {printable(text)}", err=True)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

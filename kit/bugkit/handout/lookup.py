@@ -1,0 +1,74 @@
+"""From the form id on a page back to the student and the bug."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ..catalogue import Bug
+from ..listing import answer_key, difference
+from ..places import shown
+from ..problems import Problem
+from . import manifest
+from .copy import copy_of
+from .desk import Desk
+from .form import parse_form
+from .plan import Handout, Hunt, planned
+from .roster import read_roster
+from .secret import read_secret
+from .terms import Terms
+
+
+def find(
+    form: str, roster: Path | None, terms: Terms, desk: Desk | None, secret_file: Path | None
+) -> tuple[Handout, Terms]:
+    """Whose form it is, and the terms. What was handed out to a desk is known from there; else it
+    takes the roster, the secret, and the options of back then."""
+    parse_form(form)  # a slip is told before anything is asked for
+    earlier = manifest.read(desk.keys) if desk else None
+    if desk and earlier:
+        secret = read_secret(secret_file or desk.secret)
+        manifest.require_same(desk.keys, earlier, secret, earlier.terms)
+        return with_form(form, planned(secret, earlier.terms, earlier.students)), earlier.terms
+    if roster is None or secret_file is None or not terms.assignment:
+        where = f"{shown(desk.keys)} does not say what was handed out; " if desk else ""
+        raise Problem(
+            f"--lookup: {where}give --out DIR, the folder of the handouts, or else "
+            "--secret-file, --roster and --assignment"
+        )
+    students = read_roster(roster, terms.group_by).students
+    return with_form(form, planned(read_secret(secret_file), terms, students)), terms
+
+
+def with_form(form: str, handouts: Iterable[Handout]) -> Handout:
+    """Whose form it is, however a person copied it."""
+    wanted = parse_form(form)
+    for handout in handouts:
+        if handout.form == wanted:
+            return handout
+    raise Problem(
+        f"form {wanted}: is no student's; look whether roster, assignment and secret are those "
+        "that the handouts were made with"
+    )
+
+
+def told(handout: Handout, terms: Terms, catalogue: Mapping[str, Bug]) -> str:
+    """Whose it is, and the key to each hunt."""
+    student = handout.student
+    lines = [f"{handout.form}  {student.name or student.id}"]
+    lines += [f"  student {student.id}"] if student.name else []
+    lines += [f"  group {student.group}"] if student.group is not None else []
+    lines += [f"  folder {handout.folder}"]
+    for hunt in handout.hunts:
+        lines += ["", *_hunt(hunt, terms, catalogue[hunt.slug])]
+    return "\n".join(lines)
+
+
+def _hunt(hunt: Hunt, terms: Terms, bug: Bug) -> Iterator[str]:
+    edition = copy_of(bug, hunt.code, terms.disguise, hunt.seed)
+    number = f"Hunt {hunt.number} of {hunt.of}: " if hunt.of > 1 else ""
+    yield f"{number}{bug.slug}, difficulty {bug.difficulty} of 5"
+    for file, numbers in edition.lines.items():
+        yield f"  gpt/{file}: line{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+    yield ""
+    yield answer_key(bug)
+    yield ""
+    yield difference(bug)

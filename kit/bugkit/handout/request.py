@@ -1,0 +1,152 @@
+"""What a teacher asks for -> what is to be made: all that may be wrong is found before anything is
+written."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..catalogue import Bug
+from ..files import read_text
+from ..places import shown
+from ..problems import Problem
+from . import manifest
+from .copy import MARK
+from .desk import Desk
+from .folder import is_odd
+from .make import Order
+from .manifest import Manifest
+from .plan import Handout, planned
+from .roster import Roster, Student, read_roster
+from .secret import Secret, fingerprint, new_secret, read_secret, store
+from .terms import Terms
+from .texts import VISIBLE
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The command line, read."""
+
+    roster: Path
+    terms: Terms
+    desk: Desk
+    secret_file: Path | None = None
+    """None for the one among the keys, which is drawn if nothing has been handed out yet."""
+    any_bugs: bool = True
+    """Whether the bugs were not chosen, so that those of an earlier run are as good."""
+    with_archives: bool = False
+
+
+def ordered(request: Request, catalogue: Mapping[str, Bug], say: Say) -> Order:
+    """Check everything, and record what will be handed out. `say` is told what is odd."""
+    desk = request.desk
+    desk.require_free()
+    earlier = manifest.read(desk.keys)
+    roster = read_roster(request.roster, request.terms.group_by)
+    terms = _same_pool(request, earlier, catalogue)
+    students = tuple(_with_earlier(roster.students, earlier, say))
+    known = _secret(request, earlier)
+    secret = known or new_secret()
+    if earlier:
+        manifest.require_same(desk.keys, earlier, secret, terms)
+    handouts = planned(secret, terms, students)
+    desk.require_own(handouts)
+    _require_forms(desk, handouts)
+    _tell_odd(roster, handouts, say)
+    desk.prepare()
+    if known is None:
+        store(secret, desk.secret)
+    manifest.write(desk.keys, Manifest(fingerprint(secret), terms, students))
+    return Order(terms, handouts, desk, request.with_archives)
+
+
+def _same_pool(
+    request: Request, earlier: Manifest | None, catalogue: Mapping[str, Bug]
+) -> Terms:
+    """The terms, with the pool as it was when the first student got something: bugs that came to
+    the catalogue later, or have become harder, must not change anybody's handout."""
+    terms = request.terms
+    if earlier is None:
+        return terms
+    before = earlier.terms.pool
+    gone = [c.slug for c in before if c.slug not in catalogue]
+    if gone:
+        raise Problem(
+            f"{shown(request.desk.keys / manifest.NAME)}: names {gone[0]}, which the catalogue "
+            "does not have; give its folder with --catalogue, or hand out to another folder"
+        )
+    alike = {c.slug for c in before} == {c.slug for c in terms.pool}
+    return replace(terms, pool=before) if alike or request.any_bugs else terms
+
+
+def _with_earlier(
+    students: Iterable[Student], earlier: Manifest | None, say: Say
+) -> Iterable[Student]:
+    """The students, and after them those who had a handout and have left the roster since."""
+    before = {s.id: s for s in earlier.students} if earlier else {}
+    for student in students:
+        old = before.pop(student.id, student)
+        if old.group != student.group:
+            say(
+                f"student {student.id} was in {old.group or 'no group'} and is now in "
+                f"{student.group or 'none'}: the handout stays that of before"
+            )
+        yield replace(student, group=old.group)
+    for old in before.values():
+        say(f"student {old.id} is on the roster no more: the handout and its key are kept")
+        yield old
+
+
+def _secret(request: Request, earlier: Manifest | None) -> Secret | None:
+    """None if one is to be drawn."""
+    desk, path = request.desk, request.secret_file
+    if path is not None:
+        if desk.out.resolve() in path.resolve().parents:
+            raise Problem(
+                f"{shown(path)}: lies among the handouts, where students may get it; "
+                "move it elsewhere"
+            )
+        if not path.exists():
+            raise Problem(
+                f"{shown(path)}: is not there; give the file with the secret of this course, or "
+                f"make one with: bugkit secret new --out {shown(path)}"
+            )
+        return read_secret(path)
+    if desk.secret.exists():
+        return read_secret(desk.secret)
+    if earlier or desk.used():
+        raise Problem(
+            f"{shown(desk.secret)}: is not there, though {shown(desk.out)} holds handouts, which "
+            "were drawn from it; put it back, or give the file with --secret-file"
+        )
+    return None
+
+
+def _require_forms(desk: Desk, handouts: Iterable[Handout]) -> None:
+    """Raise Problem if a folder that exists was made from another secret, or for another
+    assignment: its form id is not the one that this secret gives."""
+    for handout in handouts:
+        folder = desk.folder(handout)
+        if not folder.exists():
+            continue
+        path = folder / handout.hunts[0].folder / VISIBLE
+        found = read_text(path).partition("\n")[0] if path.is_file() else ""
+        if f"{found}\n" != MARK.format(handout.form):
+            raise Problem(
+                f"{shown(folder)}: is no handout from this secret and assignment: "
+                f"{VISIBLE} does not begin with form {handout.form}; give the right --secret-file "
+                "and --assignment, or another folder with --out"
+            )
+
+
+def _tell_odd(roster: Roster, handouts: Iterable[Handout], say: Say) -> None:
+    lines = {student.id: student.line for student in roster.students}
+    for handout in handouts:
+        id_ = handout.student.id
+        if id_ in lines and is_odd(id_):
+            say(
+                f"{shown(roster.path)}: line {lines[id_]}: {id_!r} can be no folder's name on "
+                f"every system, so the folder is called {handout.folder}"
+            )
+

@@ -1,0 +1,49 @@
+"""A folder with one hunt, for nobody by name: to try it, or for a course without a roster."""
+
+from collections.abc import Mapping
+
+from ..archive import zipped
+from ..catalogue import Bug
+from ..files import write_bytes
+from ..places import shown
+from ..problems import Problem
+from ..worksheet import html
+from ..worksheet.codes import code_of
+from ..worksheet.key import KeySet
+from ..worksheet.model import Layout
+from .bench import Bench
+from .desk import Desk, make_folder, put
+from .make import KEY_TITLE, Report, matrix_for
+from .plan import Hunt
+from .terms import Terms
+
+
+def make_single(
+    bug: Bug,
+    terms: Terms,
+    desk: Desk,
+    with_archive: bool,
+    catalogue: Mapping[str, Bug],
+    progress: Report,
+) -> None:
+    """Write the student's folder to `desk.out` and its key beside it. There is no secret: the words
+    of the copy follow from the bug, so that it is the same for everybody."""
+    terms.worksheet.require()
+    desk.require_free()
+    if desk.used():
+        raise Problem(f"{shown(desk.out)}: is not empty; name another folder with --out")
+    code = code_of(bug.slug)
+    archive = desk.out.with_name(f"{desk.out.name}.zip")
+    if with_archive and archive.exists():
+        raise Problem(f"{shown(archive)}: exists; name another folder with --out")
+    bench = Bench(terms, catalogue, matrix_for([bug], progress))
+    hunt = bench.prepared(Hunt(bug.slug, 1, 1, code, f"bugkit single {bug.slug}".encode()))
+    files = hunt.files()
+    key = html.keys(KeySet(KEY_TITLE, (hunt.key(""),)), Layout())
+    make_folder(desk.out)
+    desk.out.rmdir()  # empty, and the folder of the student comes in its place
+    put(desk.out, files)
+    if with_archive:
+        write_bytes(archive, zipped(f"hunt-{code}", files))
+    make_folder(desk.keys, mode=0o700)
+    write_bytes(desk.keys / "key.html", key.encode())
