@@ -5,10 +5,10 @@ disguised copy has other names, so each span is read as code, and its names are 
 outside the spans stays as it is.
 """
 
-import builtins
+import ast
 import io
-import keyword
 import re
+import symtable
 import tokenize
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,6 @@ _CODE = re.compile(r"`([^`]+)`")
 """As in `worksheet.words`, but in a text whose lines are not joined yet."""
 
 _PARTED = re.compile(r"(\n\s*\n)")
-_KEPT = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"np", "math"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,103 +51,207 @@ class Wording:
 
     def _functions(self, text: str) -> Iterator[str]:
         """What a text names of the top level, as `attention.project`, each once, in its order."""
-        seen = set()
-        for part in _PARTED.split(text)[::2]:
-            for match in _CODE.finditer(part):
-                for token in _names(match[1]):
-                    name = self._top(token.string)
-                    if token.kind != "keyword" and name and name not in seen:
-                        seen.add(name)
-                        yield name
+        spans = (m[1] for part in _PARTED.split(text)[::2] for m in _CODE.finditer(part))
+        found = (self._top(name.string) for span in spans for name in _names(span))
+        yield from dict.fromkeys(name for name in found if name)
 
     def _span(self, code: str, near: Sequence[str]) -> str:
-        if code.endswith(".py") and code in self.modules:
+        if code in self.modules:
             return " and ".join(f"`{file}`" for file in self._files(code, near))
         new, end = "", 0
-        for token in _names(code):
-            name = self._renamed(token, near)
-            if not name:
-                if token.string == code:
-                    return code  # No name of the copy: a word like any other.
-                name = token.string
-            new += code[end : token.start] + name
-            end = token.start + len(token.string)
+        for name in _names(code):
+            word = self._renamed(name, near)
+            if not word and name.string == code:
+                return code  # Nothing of the copy is called so: a word like any other.
+            new += code[end : name.start] + (word or name.string)
+            end = name.start + len(name.string)
         return f"`{new}{code[end:]}`"
 
     def _files(self, file: str, near: Sequence[str]) -> Iterable[str]:
         """Where those of its functions are now that the text speaks of, or else its own place."""
         module = file.removesuffix(".py")
-        new = [self.names.get(n, n) for n in near if n.split(".")[0] == module]
+        new = [self.names[name] for name in near if name.split(".")[0] == module]
         return dict.fromkeys(f"{n.split('.')[0]}.py" for n in new) or (self.modules[file],)
 
-    def _renamed(self, token: "_Name", near: Sequence[str]) -> str:
+    def _renamed(self, name: "_Name", near: Sequence[str]) -> str:
         """The new name; empty for a variable that is no more."""
-        name = token.string
-        if token.kind == "file":
-            return self.modules.get(name, name)
-        if token.kind == "member":
-            return self.names.get(name, name)
-        if token.kind == "keyword":
-            function = self._top(token.of)
-            return self.names.get(f"{function}.{name}", name) if function else name
-        if token.kind == "called":
-            top = self._top(name)
-            return self._bare(top) if top else self._local(name, near, name)
-        return self._local(name, near, None)
+        word = name.string
+        if name.keyword:
+            return self.names.get(f"{self._top(name.of)}.{word}", word)
+        module, dot, member = word.partition(".")
+        if dot:
+            found = self.names.get(word) or self.modules.get(word)
+            return found or f"{self._variable(module, near) or module}.{member}"
+        return self._variable(word, near)
 
-    def _local(self, name: str, near: Sequence[str], other: str | None) -> str:
-        ours = [n for n in near if n.split(".")[0] == self.home]
-        focus = [f"{self.home}.{f}" for f in self.focus]
-        for function in dict.fromkeys([*[f for f in ours if f in focus], *focus, *ours]):
-            if found := self._inside(function, name):
+    def _variable(self, word: str, near: Sequence[str]) -> str:
+        ours = [name for name in near if name.split(".")[0] == self.home]
+        focus = [f"{self.home}.{name}" for name in self.focus]
+        for function in dict.fromkeys([*(f for f in ours if f in focus), *focus, *ours]):
+            if found := self._inside(function, word):
                 return self.names[found]
-        if top := self._top(name):
-            return self._bare(top)
-        if other is not None or name in self.fixed or _symbol(name):
-            return name
-        new = {
-            new
-            for key, new in self.names.items()
-            if key.startswith(f"{self.home}.") and key.count(".") > 1 and key.endswith(f".{name}")
-        }
-        return new.pop() if len(new) == 1 else name
+        if top := self._top(word):
+            return self.names[top].rpartition(".")[2]
+        if word in self.fixed or re.fullmatch("[A-Z]", word):  # As C, the width in every text.
+            return word
+        new = {self.names[key] for key in self._ending(word) if key.startswith(f"{self.home}.")}
+        return new.pop() if len(new) == 1 else word
 
-    def _bare(self, top: str) -> str:
-        return self.names.get(top, top).rpartition(".")[2]
-
-    def _inside(self, function: str, name: str) -> str:
+    def _inside(self, function: str, word: str) -> str:
         """The variable of a function, or else of one within it."""
-        found = [
-            key
-            for key in self.names
-            if key.startswith(f"{function}.") and key.rpartition(".")[2] == name
-        ]
+        found = [key for key in self._ending(word) if key.startswith(f"{function}.")]
         return min(found, key=lambda key: key.count("."), default="")
 
-    def _top(self, name: str) -> str:
+    def _top(self, word: str) -> str:
         """`attention.project` for `project`; that of the bug's module, if several have one."""
-        if f"{self.home}.{name}" in self.names:
-            return f"{self.home}.{name}"
-        found = sorted(
-            key for key in self.names if key.count(".") == 1 and key.endswith(f".{name}")
-        )
-        return found[0] if found else ""
+        found = [key for key in self._ending(word) if key.count(".") == 1]
+        return min(found, key=lambda key: (key != f"{self.home}.{word}", key), default="")
+
+    def _ending(self, word: str) -> list[str]:
+        return [key for key in self.names if key.rpartition(".")[2] == word]
 
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A name in a span."""
+    """A name in a span, with the first attribute if it has one."""
 
     string: str
     start: int
     """Column in the span."""
-    kind: str
-    """`file` and `member` with a dot in them, `keyword` before an equals sign, `called` before a
-    bracket, or `plain`."""
+    keyword: bool
+    """Whether it says which argument is given."""
     of: str = ""
-    """The function that is called with a keyword."""
+    """The function that an argument is given to."""
 
 
 def _names(code: str) -> Iterator[_Name]:
-    """The names of a span that may be another's in a copy; nothing that follows a dot."""
-    ...
+    """The names of a span that may be others in a copy: none in a text, none of a library."""
+    tokens = _tokens(code)
+    if any(token.string == "import" for token in tokens):
+        return
+    calls: list[str] = []
+    at = 0
+    while at < len(tokens):
+        token, before = tokens[at], tokens[at - 1].string if at else ""
+        at += 1
+        if token.string in ("(", "[", "{"):
+            called = token.string == "(" and at > 1 and tokens[at - 2].type == tokenize.NAME
+            calls.append(before if called else "")
+        elif token.string in (")", "]", "}") and calls:
+            calls.pop()
+        elif token.type == tokenize.NAME and before != ".":
+            end = token
+            if [t.string for t in tokens[at : at + 1]] == ["."] and at + 1 < len(tokens):
+                end = tokens[at + 1]
+            start, string = token.start[1], code[token.start[1] : end.end[1]]
+            after = tokens[at : at + 2]
+            given = len(after) == 2 and after[0].string == "="
+            # `x=1` alone is an argument, `x = 1` a statement.
+            close = given and token.end == after[0].start and after[0].end == after[1].start
+            keyword = given and (bool(calls) or close)
+            yield _Name(string, start, keyword, calls[-1] if keyword and calls else "")
+
+
+def _tokens(code: str) -> list[tokenize.TokenInfo]:
+    """As far as they can be read, without what stands in a formatted text."""
+    found: list[tokenize.TokenInfo] = []
+    line = re.sub(r"\s", " ", code)  # With a break in it, it would be two statements.
+    depth = 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(line).readline):
+            kind = tokenize.tok_name[token.type]
+            if kind == "ERRORTOKEN" and not token.string.isspace():
+                break
+            depth += kind.endswith("STRING_START")
+            if not depth and token.type in (
+                tokenize.NAME,
+                tokenize.OP,
+                tokenize.NUMBER,
+                tokenize.STRING,
+            ):
+                found.append(token)
+            depth -= kind.endswith("STRING_END")
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        pass  # What could not be read stays as it is.
+    return found
+
+
+def wording_of(
+    disguised: Disguised, files: Mapping[str, str], file: str, now: str, focus: Sequence[str]
+) -> Wording:
+    """For a bug in `file` of the package that was disguised; the copy has it in the file `now`."""
+    return Wording(
+        names=all_names(disguised, files),
+        modules=modules_of(disguised, files) | {file: now},
+        home=file.removesuffix(".py"),
+        focus=focus,
+        fixed=_keys(files.values()),
+    )
+
+
+def modules_of(disguised: Disguised, files: Iterable[str]) -> dict[str, str]:
+    """Name of each original file -> the file that most of its lines went to."""
+    went: dict[str, Counter[str]] = {file: Counter() for file in files}
+    for place, places in disguised.lines.items():
+        went[place.file].update(p.file for p in places)
+    return {
+        file: min(counts, key=lambda new: (-counts[new], new), default=file)
+        for file, counts in went.items()
+    }
+
+
+def all_names(disguised: Disguised, files: Mapping[str, str]) -> dict[str, str]:
+    """Disguised.names, with what kept its name too; empty for a variable that is no more."""
+    new = {
+        (f"{name.removesuffix('.py')}.{path.partition('.')[0]}", path.rpartition(".")[2])
+        for name, source in disguised.files.items()
+        for path in _defined(source, name)
+        if "." in path
+    }
+    names: dict[str, str] = {}
+    for file, source in files.items():
+        module = file.removesuffix(".py")
+        for path in _defined(source, file):
+            old = f"{module}.{path}"
+            top, _, inner = path.partition(".")
+            place = disguised.names.get(f"{module}.{top}", f"{module}.{top}")
+            if not inner:
+                names[old] = place
+                continue
+            word = disguised.names.get(old, path.rpartition(".")[2])
+            names[old] = word if (place, word) in new else ""
+    return names
+
+
+def _defined(source: str, file: str) -> list[str]:
+    """`project`, `project.q`: what a module binds at its top, and within each definition."""
+    found: list[str] = []
+
+    def walk(table: symtable.SymbolTable, path: str) -> None:
+        for symbol in table.get_symbols():
+            if symbol.is_local() and not symbol.is_imported():
+                found.append(f"{path}{symbol.get_name()}")
+        for child in table.get_children():
+            inner = child.get_name()
+            hidden = inner in ("listcomp", "setcomp", "dictcomp", "genexpr")
+            name = "<lambda>" if inner == "lambda" else inner
+            walk(child, path if hidden else f"{path}{name}.")
+
+    walk(symtable.symtable(source, file, "exec"), "")
+    return found
+
+
+def _keys(sources: Iterable[str]) -> frozenset[str]:
+    """Words in quotes, as `w_qkv`, and fields of classes."""
+    found: set[str] = set()
+    for source in sources:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found |= {node.value} if node.value.isidentifier() else set()
+            elif isinstance(node, ast.ClassDef):
+                found |= {
+                    field.target.id
+                    for field in node.body
+                    if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+                }
+    return frozenset(found)
