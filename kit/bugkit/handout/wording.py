@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..disguise import Disguised
+from ..disguise import Disguised, Place
 
 _CODE = re.compile(r"`([^`]+)`")
 """As in `worksheet.words`, but in a text whose lines are not joined yet."""
@@ -60,7 +60,7 @@ class Wording:
             return " and ".join(f"`{file}`" for file in self._files(code, near))
         new, end = "", 0
         for name in _names(code):
-            word = self._renamed(name, near)
+            word = self._renamed(name, near, name.string == code)
             if not word and name.string == code:
                 return code  # Nothing of the copy is called so: a word like any other.
             new += code[end : name.start] + (word or name.string)
@@ -73,29 +73,38 @@ class Wording:
         new = [self.names[name] for name in near if name.split(".")[0] == module]
         return dict.fromkeys(f"{n.split('.')[0]}.py" for n in new) or (self.modules[file],)
 
-    def _renamed(self, name: "_Name", near: Sequence[str]) -> str:
+    def _renamed(self, name: "_Name", near: Sequence[str], alone: bool) -> str:
         """The new name; empty for a variable that is no more."""
         word = name.string
         if name.keyword:
-            return self.names.get(f"{self._top(name.of)}.{word}", word)
+            function = name.of if "." in name.of else self._top(name.of)
+            return self.names.get(f"{function}.{word}", word)
         module, dot, member = word.partition(".")
         if dot:
             found = self.names.get(word) or self.modules.get(word)
-            return found or f"{self._variable(module, near) or module}.{member}"
-        return self._variable(word, near)
+            return found or f"{self._variable(module, near, False) or module}.{member}"
+        return self._variable(word, near, alone)
 
-    def _variable(self, word: str, near: Sequence[str]) -> str:
-        ours = [name for name in near if name.split(".")[0] == self.home]
-        focus = [f"{self.home}.{name}" for name in self.focus]
-        for function in dict.fromkeys([*(f for f in ours if f in focus), *focus, *ours]):
+    def _variable(self, word: str, near: Sequence[str], alone: bool) -> str:
+        for function in self._places(near):
             if found := self._inside(function, word):
                 return self.names[found]
         if top := self._top(word):
             return self.names[top].rpartition(".")[2]
-        if word in self.fixed or re.fullmatch("[A-Z]", word):  # As C, the width in every text.
+        # An expression that a text makes up has variables of its own, and C is the width in all.
+        if not alone or word in self.fixed or re.fullmatch("[A-Z]", word):
             return word
         new = {self.names[key] for key in self._ending(word) if key.startswith(f"{self.home}.")}
         return new.pop() if len(new) == 1 else word
+
+    def _places(self, near: Sequence[str]) -> Iterable[str]:
+        """Whose variables are meant: first those of what the text names. A backward pass that it
+        does not name is left out, where the bug touches other definitions too."""
+        named = [name for name in near if name.split(".")[0] == self.home]
+        focus = [f"{self.home}.{name}" for name in self.focus]
+        forward = [name for name in focus if not name.endswith("_backward")]
+        touched = [name for name in named if name in focus]
+        return dict.fromkeys([*touched, *(forward or focus), *named])
 
     def _inside(self, function: str, word: str) -> str:
         """The variable of a function, or else of one within it."""
@@ -135,8 +144,7 @@ def _names(code: str) -> Iterator[_Name]:
         token, before = tokens[at], tokens[at - 1].string if at else ""
         at += 1
         if token.string in ("(", "[", "{"):
-            called = token.string == "(" and at > 1 and tokens[at - 2].type == tokenize.NAME
-            calls.append(before if called else "")
+            calls.append(_dotted(tokens[: at - 1]) if token.string == "(" else "")
         elif token.string in (")", "]", "}") and calls:
             calls.pop()
         elif token.type == tokenize.NAME and before != ".":
@@ -150,6 +158,18 @@ def _names(code: str) -> Iterator[_Name]:
             close = given and token.end == after[0].start and after[0].end == after[1].start
             keyword = given and (bool(calls) or close)
             yield _Name(string, start, keyword, calls[-1] if keyword and calls else "")
+
+
+def _dotted(tokens: Sequence[tokenize.TokenInfo]) -> str:
+    """The name at the end: `f`, `a.f`, or empty."""
+    words = []
+    for token in reversed(tokens):
+        if token.type != (tokenize.OP if len(words) % 2 else tokenize.NAME):
+            break
+        if len(words) % 2 and token.string != ".":
+            break
+        words.append(token.string)
+    return "".join(reversed(words))
 
 
 def _tokens(code: str) -> list[tokenize.TokenInfo]:
@@ -189,15 +209,21 @@ def wording_of(
     )
 
 
-def modules_of(disguised: Disguised, files: Iterable[str]) -> dict[str, str]:
-    """Name of each original file -> the file that most of its lines went to."""
-    went: dict[str, Counter[str]] = {file: Counter() for file in files}
-    for place, places in disguised.lines.items():
-        went[place.file].update(p.file for p in places)
-    return {
-        file: min(counts, key=lambda new: (-counts[new], new), default=file)
-        for file, counts in went.items()
-    }
+def modules_of(disguised: Disguised, files: Mapping[str, str]) -> dict[str, str]:
+    """Name of each original file -> the file that most of its lines went to. A backward pass does
+    not count, if the file has anything else: whoever says `softmax.py` means the softmax."""
+    return {file: _went(disguised, file, source) for file, source in files.items()}
+
+
+def _went(disguised: Disguised, file: str, source: str) -> str:
+    forward, backward = Counter[str](), Counter[str]()
+    for node in ast.parse(source).body:
+        back = isinstance(node, ast.FunctionDef) and node.name.endswith("_backward")
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+            places = disguised.lines.get(Place(file, line), ())
+            (backward if back else forward).update(place.file for place in places)
+    counts = forward or backward
+    return min(counts, key=lambda new: (-counts[new], new), default=file)
 
 
 def all_names(disguised: Disguised, files: Mapping[str, str]) -> dict[str, str]:
