@@ -46,8 +46,8 @@ def spread(
     """The index of each item and what `work` makes of it, as they are done, in any order.
 
     `prepare(*arguments)` runs once in each worker, or here if one worker is enough. What goes to a
-    worker is pickled. An exception of either function is raised here and ends the others; so does
-    closing this iterator.
+    worker is pickled, and it gets its next item only when this iterator is asked for more. An
+    exception of either function is raised here and ends the others; so does closing the iterator.
     """
     workers = min(workers, len(items), MOST)
     if workers > 1:
@@ -98,6 +98,7 @@ def _in_processes(setup: bytes, items: Sequence[T], count: int) -> Iterator[tupl
         busy = list(crew)
         while busy:
             ready = wait([w.pipe for w in busy] + [w.process.sentinel for w in busy])
+            finished: list[tuple[int, Any]] = []
             for worker in list(busy):
                 if worker.pipe not in ready and worker.process.sentinel not in ready:
                     continue
@@ -112,7 +113,8 @@ def _in_processes(setup: bytes, items: Sequence[T], count: int) -> Iterator[tupl
                 else:
                     worker.send(pickle.dumps(items[worker.index]))
                 if done is not None:
-                    yield done, value
+                    finished.append((done, value))
+            yield from finished
     finally:
         stop()
         atexit.unregister(stop)
