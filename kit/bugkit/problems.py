@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from typing import Self
 
 from .places import IN_CHECKOUT
 
@@ -20,6 +21,11 @@ class MissingTool(Problem):
     def __init__(self, what: str, extra: str) -> None:
         source = "-e '.[{}]'" if IN_CHECKOUT else "'bugkit[{}]'"
         super().__init__(f"{what}; install it with: pip install {source.format(extra)}")
+        self._made_of = what, extra
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+        # Pickle would call it with the message alone.
+        return type(self), self._made_of
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from bugkit.problems import MissingTool, Problem
-from bugkit.worksheet.many import ALONE, BATCH, Job, render_all
+from bugkit.worksheet.many import ALONE, Job, render_all
 
-FEW, MANY = ALONE, ALONE + 2 * BATCH + 1
+FEW, MANY = ALONE, ALONE + 1
 
 
 def refuse(number: int) -> bytes:
