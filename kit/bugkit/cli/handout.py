@@ -1,7 +1,8 @@
 """Handing out: a broken GPT of their own for every student."""
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -106,25 +107,17 @@ WORKSHEETS = ("html", "pdf", "ipynb")
     help="Say whose form this is, and print the key. With --out, the rest is known from DIR-keys.",
 )
 @catalogue_option
-@click.pass_context
 def handout(
-    ctx: click.Context,
     roster: Path | None,
     assignment: str | None,
     out: Path | None,
     secret_file: Path | None,
     bugs: str,
-    per_student: int,
-    innocent_share: float,
-    disguise: str,
-    group_by: str | None,
-    worksheet: str,
-    hints: str,
-    visible: str,
     archives: bool,
     one: str | None,
     lookup: str | None,
     folders: tuple[Path, ...],
+    **options: Any,
 ) -> None:
     """Give every student of a course a broken GPT of their own.
 
@@ -136,33 +129,26 @@ def handout(
     from ..handout.desk import Desk
 
     catalogue = catalogue_of(folders)
-    given = {name: ctx.params[name] for name in _OF_TERMS}
+    name = " ".join((assignment or "").split())
+    terms = partial(_terms, catalogue, name, bugs, **options)
     desk = Desk(out) if out is not None else None
     if one is not None:
         if roster or lookup or secret_file:
             raise click.UsageError("--one makes a folder without a roster and without a secret")
-        _hand_out_one(bug_of(catalogue, one), _terms(catalogue, **given), desk, archives, catalogue)
+        _hand_out_one(bug_of(catalogue, one), terms(), desk, archives, catalogue)
     elif lookup is not None:
-        _look_up(lookup, roster, _terms(catalogue, **given), desk, secret_file, catalogue)
+        _look_up(lookup, roster, terms(), desk, secret_file, catalogue)
     else:
-        if roster is None or not (assignment or "").strip() or desk is None:
+        if roster is None or not name or desk is None:
             raise click.UsageError("give --roster, --assignment and --out; or --one, or --lookup")
         from ..handout.request import Request
 
-        terms = _terms(catalogue, **given)
-        _hand_out(Request(roster, terms, desk, secret_file, not bugs, archives), catalogue)
-
-
-_OF_TERMS = (
-    *("assignment", "bugs", "per_student", "innocent_share", "disguise", "group_by"),
-    *("worksheet", "hints", "visible"),
-)
-"""Options that decide what is handed out."""
+        _hand_out(Request(roster, terms(), desk, secret_file, not bugs, archives), catalogue)
 
 
 def _terms(
     catalogue: dict[str, Bug],
-    assignment: str | None,
+    assignment: str,
     bugs: str,
     per_student: int,
     innocent_share: float,
@@ -181,12 +167,11 @@ def _terms(
     from ..worksheet.forms import Form
     from ..worksheet.model import Hints
 
-    name = " ".join((assignment or "").split())
-    if not name.isprintable():
-        raise Problem(f"--assignment: {name!r} holds a character that cannot be printed")
+    if not assignment.isprintable():
+        raise Problem(f"--assignment: {assignment!r} holds a character that cannot be printed")
     entries = chosen(bugs, catalogue.values()) if bugs.strip() else list(catalogue.values())
     return Terms(
-        assignment=name,
+        assignment=assignment,
         pool=pool_of(entries, silences(entries)),
         per_student=per_student,
         innocent_share=innocent_share,

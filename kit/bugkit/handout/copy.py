@@ -17,7 +17,8 @@ MARK = "# Form {}\n"
 
 def copy_of(bug: Bug, code: str, level: Level, seed: bytes) -> Edition:
     """The program of this bug for the student with this form id. `seed` decides the words."""
-    return _Copy(bug, code, disguise(modest(package(bug)), level, seed)).edition()
+    files = modest(package(bug))
+    return _Copy(bug, code, files, disguise(files, level, seed)).edition()
 
 
 def marked(source: str, code: str) -> str:
@@ -29,6 +30,7 @@ def marked(source: str, code: str) -> str:
 class _Copy:
     bug: Bug
     code: str
+    original: Mapping[str, str]
     disguised: Disguised
 
     def edition(self) -> Edition:
@@ -48,7 +50,9 @@ class _Copy:
             needed=tuple(_around(starts or lines, file, files[file])),
             lines=_by_file(lines, file),
             is_backward=self._backward().__contains__,
-            wording=wording_of(self.disguised, self.bug, [p.name for p in named], file),
+            wording=wording_of(
+                self.disguised, self.original, self.bug.file, file, [piece.name for piece in named]
+            ),
         )
 
     def _places(self, line: int) -> Iterable[Place]:

@@ -18,7 +18,7 @@ MAKING = ".making-"
 TOLERATED = (".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX")
 """What systems leave behind wherever a person looks."""
 
-SECRET = "secret.txt"  # noqa: S105  a name, no secret
+SECRET = "secret.txt"
 
 
 @dataclass(frozen=True, slots=True)

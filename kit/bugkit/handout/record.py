@@ -85,6 +85,6 @@ def _spaced(numbers: Iterable[int]) -> str:
     return " ".join(map(str, numbers))
 
 
-def _cell(value: str | int) -> str:
+def _cell(value: object) -> str:
     text = str(value)
     return f"'{text}" if text.startswith(_FORMULA) else text

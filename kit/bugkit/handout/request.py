@@ -61,9 +61,7 @@ def ordered(request: Request, catalogue: Mapping[str, Bug], say: Say) -> Order:
     return Order(terms, handouts, desk, request.with_archives)
 
 
-def _same_pool(
-    request: Request, earlier: Manifest | None, catalogue: Mapping[str, Bug]
-) -> Terms:
+def _same_pool(request: Request, earlier: Manifest | None, catalogue: Mapping[str, Bug]) -> Terms:
     """The terms, with the pool as it was when the first student got something: bugs that came to
     the catalogue later, or have become harder, must not change anybody's handout."""
     terms = request.terms
@@ -149,4 +147,3 @@ def _tell_odd(roster: Roster, handouts: Iterable[Handout], say: Say) -> None:
                 f"{shown(roster.path)}: line {lines[id_]}: {id_!r} can be no folder's name on "
                 f"every system, so the folder is called {handout.folder}"
             )
-

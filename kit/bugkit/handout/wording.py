@@ -162,7 +162,7 @@ def _names(code: str) -> Iterator[_Name]:
 
 def _dotted(tokens: Sequence[tokenize.TokenInfo]) -> str:
     """The name at the end: `f`, `a.f`, or empty."""
-    words = []
+    words: list[str] = []
     for token in reversed(tokens):
         if token.type != (tokenize.OP if len(words) % 2 else tokenize.NAME):
             break
