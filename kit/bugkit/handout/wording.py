@@ -52,8 +52,13 @@ class Wording:
     def _functions(self, text: str) -> Iterator[str]:
         """What a text names of the top level, as `attention.project`, each once, in its order."""
         spans = (m[1] for part in _PARTED.split(text)[::2] for m in _CODE.finditer(part))
-        found = (self._top(name.string) for span in spans for name in _names(span))
+        words = [name.string for span in spans for name in _names(span) if not name.keyword]
+        found = [self._top(word) for word in words if not self._touched(word)]
         yield from dict.fromkeys(name for name in found if name)
+
+    def _touched(self, word: str) -> bool:
+        """Whether it is a variable where the bug is."""
+        return any(self._inside(function, word) for function in self._places(()))
 
     def _span(self, code: str, near: Sequence[str]) -> str:
         if code in self.modules:
@@ -258,10 +263,11 @@ def _defined(source: str, file: str) -> list[str]:
             if symbol.is_local() and not symbol.is_imported():
                 found.append(f"{path}{symbol.get_name()}")
         for child in table.get_children():
-            inner = child.get_name()
+            inner = child.get_name().strip("<>")
             hidden = inner in ("listcomp", "setcomp", "dictcomp", "genexpr")
             name = "<lambda>" if inner == "lambda" else inner
-            walk(child, path if hidden else f"{path}{name}.")
+            if str(child.get_type()) in ("function", "class"):
+                walk(child, path if hidden else f"{path}{name}.")
 
     walk(symtable.symtable(source, file, "exec"), "")
     return found

@@ -204,6 +204,15 @@ def test_a_file_is_that_of_its_functions_in_the_text() -> None:
     )
 
 
+def test_neither_an_argument_nor_a_variable_tells_of_a_file() -> None:
+    modules = MODULES | {"dropout.py": "noise.py"}
+    names = NAMES | {"dropout.dropout": "elsewhere.thin", "attention.project.gelu": "bend"}
+    wording = Wording(names | {"mlp.gelu": "curves.curve"}, modules, "attention", ["project"])
+    assert wording("`dropout=0.1`: `dropout.py`") == "`dropout=0.1`: `noise.py`"
+    assert wording("`dropout(1)`: `dropout.py`") == "`thin(1)`: `elsewhere.py`"
+    assert wording("`gelu`, `mlp.py`") == "`bend`, `wide.py`"
+
+
 OLD = {
     "heads.py": """
         def ask(x):
@@ -215,7 +224,8 @@ OLD = {
             one = dout
             two = one
             three = two
-            return three
+            four = three
+            return four
         """,
     "sizes.py": """
         class Sizes:
@@ -242,7 +252,7 @@ def _tiny() -> tuple[Disguised, dict[str, str]]:
     old, new = ({f: textwrap.dedent(s) for f, s in files.items()} for files in (OLD, NEW))
     went = {
         Place("heads.py", line): (Place("layer.py" if line < 7 else "slopes.py", 2),)
-        for line in range(2, 12)
+        for line in range(2, 13)
     }
     names = {
         "heads.ask": "layer.query",
