@@ -163,7 +163,7 @@ def _dismiss(crew: list[_Worker]) -> None:
 
 def _serve(pipe: "Connection[Any, Any]") -> None:
     """The life of a worker: says that it is there, then answers each item."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Windows: there is nothing that blocks it
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         pipe.send((True, None))
