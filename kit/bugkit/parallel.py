@@ -18,7 +18,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context, resource_tracker
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
@@ -126,7 +126,8 @@ def _hire(crew: list[_Worker]) -> None:
     Not a fork: libraries that draw and set pages have threads, which a fork would lose.
     """
     context = get_context("spawn")
-    ours, theirs = context.Pipe()
+    ends: Any = context.Pipe()  # of another type on Windows, with the same methods
+    ours, theirs = ends
     with theirs, _no_interrupt():
         process = context.Process(target=_serve, args=(theirs,))
         process.start()
@@ -139,6 +140,8 @@ def _no_interrupt() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
+    from multiprocessing import resource_tracker  # which Windows does without
+
     resource_tracker.ensure_running()  # which would let Ctrl-C through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -163,7 +166,7 @@ def _dismiss(crew: list[_Worker]) -> None:
 
 def _serve(pipe: "Connection[Any, Any]") -> None:
     """The life of a worker: says that it is there, then answers each item."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Windows: there is nothing that blocks it
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
         pipe.send((True, None))
