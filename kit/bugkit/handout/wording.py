@@ -13,6 +13,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..disguise import Disguised, Place
 
@@ -222,7 +223,7 @@ def modules_of(disguised: Disguised, files: Mapping[str, str]) -> dict[str, str]
 
 def _went(disguised: Disguised, file: str, source: str) -> str:
     forward, backward = Counter[str](), Counter[str]()
-    for node in ast.parse(source).body:
+    for node in _parsed(source).body:
         back = isinstance(node, ast.FunctionDef) and node.name.endswith("_backward")
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
             places = disguised.lines.get(Place(file, line), ())
@@ -254,6 +255,13 @@ def all_names(disguised: Disguised, files: Mapping[str, str]) -> dict[str, str]:
     return names
 
 
+# Of the public package, all but one file is the same for every student.
+@lru_cache(maxsize=512)
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+@lru_cache(maxsize=512)
 def _defined(source: str, file: str) -> list[str]:
     """`project`, `project.q`: what a module binds at its top, and within each definition."""
     found: list[str] = []
@@ -275,15 +283,19 @@ def _defined(source: str, file: str) -> list[str]:
 
 def _keys(sources: Iterable[str]) -> frozenset[str]:
     """Words in quotes, as `w_qkv`, and fields of classes."""
+    return frozenset[str]().union(*map(_keys_of, sources))
+
+
+@lru_cache(maxsize=512)
+def _keys_of(source: str) -> frozenset[str]:
     found: set[str] = set()
-    for source in sources:
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found |= {node.value} if node.value.isidentifier() else set()
-            elif isinstance(node, ast.ClassDef):
-                found |= {
-                    field.target.id
-                    for field in node.body
-                    if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-                }
+    for node in ast.walk(_parsed(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= {node.value} if node.value.isidentifier() else set()
+        elif isinstance(node, ast.ClassDef):
+            found |= {
+                field.target.id
+                for field in node.body
+                if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+            }
     return frozenset(found)

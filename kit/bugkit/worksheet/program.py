@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 
 from ..catalogue import Bug, load_catalogue
 from ..matrix import Matrix
@@ -48,11 +49,13 @@ def shown_tests(bug: Bug, matrix: Matrix, visible: frozenset[str] | None = None)
 
 def telling(bug: Bug, properties: Iterable[str]) -> list[str]:
     """Those that bugs of the same file fail, the most frequent first; all, if there are none."""
-    counts = Counter(
-        id_
-        for other in load_catalogue().values()
-        if other.file == bug.file
-        for id_ in other.killed_by
-    )
+    counts = _accusations(bug.file)
     most = sorted(properties, key=lambda id_: -counts[id_])
     return [id_ for id_ in most if counts[id_]] or most
+
+
+@cache
+def _accusations(file: str) -> Counter[str]:
+    """How many bugs of the kit's own catalogue in this file fail each property."""
+    bugs = [bug for bug in load_catalogue().values() if bug.file == file]
+    return Counter(id_ for bug in bugs for id_ in bug.killed_by)

@@ -8,9 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bugkit import exits
-from bugkit.cli.group import Group
-from bugkit.cli.secret import secret
-from bugkit.handout.secret import HEADER, SIZE, Secret, fingerprint, new_secret, read_secret
+from bugkit.cli import cli
+from bugkit.handout.secret import HEADER, SIZE, Secret, fingerprint, new_secret, read_secret, store
 from bugkit.problems import Problem
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="permission bits are POSIX")
@@ -18,9 +17,6 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="permission bits are POSIX
 SECRET = Secret(bytes(range(SIZE)))
 DIGITS = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 MARK = "8SSC-A0PS"
-
-CLI = Group("bugkit", commands={"secret": secret})
-"""Until the command line has it."""
 
 
 @pytest.fixture
@@ -36,7 +32,7 @@ def write(path: Path, text: str) -> None:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(CLI, ["secret", "new", *arguments], catch_exceptions=False)
+    return CliRunner().invoke(cli, ["secret", "new", *arguments], catch_exceptions=False)
 
 
 # What must not happen.
@@ -45,7 +41,7 @@ def run(*arguments: str) -> Result:
 def test_a_file_that_exists_is_not_written_over(path: Path) -> None:
     path.write_text("old", encoding="utf-8")
     with pytest.raises(Problem, match=r"secret\.txt: exists already, and a secret is never"):
-        new_secret(path)
+        store(SECRET, path)
     assert path.read_text(encoding="utf-8") == "old"
 
 
@@ -53,13 +49,13 @@ def test_a_file_that_exists_is_not_written_over(path: Path) -> None:
 def test_a_link_is_not_followed_even_one_that_leads_nowhere(path: Path) -> None:
     path.symlink_to("elsewhere.txt")
     with pytest.raises(Problem, match="exists already"):
-        new_secret(path)
+        store(SECRET, path)
     assert not path.exists()
 
 
 def test_a_missing_folder_is_a_problem(path: Path) -> None:
     with pytest.raises(Problem, match="cannot be written"):
-        new_secret(path / "secret.txt")
+        store(SECRET, path / "secret.txt")
 
 
 def test_half_a_secret_does_not_stay(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +64,7 @@ def test_half_a_secret_does_not_stay(path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(Problem, match=r"secret\.txt: cannot be written: No space left on device"):
-        new_secret(path)
+        store(SECRET, path)
     assert not path.exists()
 
 
@@ -77,7 +73,7 @@ def test_half_a_secret_does_not_stay(path: Path, monkeypatch: pytest.MonkeyPatch
 def test_nobody_else_may_read_a_new_secret(path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
-        new_secret(path)
+        store(SECRET, path)
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -86,7 +82,7 @@ def test_nobody_else_may_read_a_new_secret(path: Path, umask: int) -> None:
 @POSIX
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o602])
 def test_a_secret_that_others_may_read_or_change_is_a_problem(path: Path, mode: int) -> None:
-    new_secret(path)
+    store(SECRET, path)
     path.chmod(mode)
     with pytest.raises(Problem) as caught:
         read_secret(path)
@@ -125,7 +121,8 @@ def test_no_message_shows_a_secret() -> None:
 
 
 def test_a_new_secret_comes_back_and_says_what_it_is(path: Path) -> None:
-    secret = new_secret(path)
+    secret = new_secret()
+    store(secret, path)
     assert len(secret.value) == SIZE
     assert read_secret(path) == secret
     header, digits, mark = path.read_text(encoding="ascii").splitlines()
@@ -134,7 +131,7 @@ def test_a_new_secret_comes_back_and_says_what_it_is(path: Path) -> None:
 
 
 def test_two_secrets_differ(path: Path) -> None:
-    assert new_secret(path) != new_secret(path.with_name("other.txt"))
+    assert new_secret() != new_secret()
 
 
 def test_a_secret_may_be_typed_again_from_paper(path: Path) -> None:
