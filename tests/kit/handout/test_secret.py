@@ -130,7 +130,7 @@ def test_a_new_secret_comes_back_and_says_what_it_is(path: Path) -> None:
     assert (digits, mark) == (secret.value.hex(), fingerprint(secret))
 
 
-def test_two_secrets_differ(path: Path) -> None:
+def test_two_secrets_differ() -> None:
     assert new_secret() != new_secret()
 
 
