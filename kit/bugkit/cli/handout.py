@@ -10,7 +10,7 @@ from ..catalogue import Bug
 from ..places import shown
 from ..problems import Problem
 from ..progress import Progress
-from .group import bug_of, catalogue_of, catalogue_option, cli, printable
+from .group import bug_of, catalogue_of, catalogue_option, cli, printable, tell_of_missing_figures
 
 if TYPE_CHECKING:
     from ..handout.desk import Desk
@@ -97,7 +97,7 @@ WORKSHEETS = ("html", "pdf", "ipynb")
     default="",
     metavar="DETECTORS",
     help="Which tests students get, as in: bugkit check --detector.  [default: one that fails and "
-    "five that hold, to suit each bug]",
+    "up to five that hold, to suit each bug]",
 )
 @click.option("--zip", "archives", is_flag=True, help="Also a .zip of each folder.")
 @click.option("--one", metavar="SLUG", help="A single folder, DIR, with this bug; no roster.")
@@ -201,6 +201,7 @@ def _hand_out(request: "Request", catalogue: dict[str, Bug]) -> None:
         f"{_count(len(hunts), 'hunt')}, {kinds} different"
         + (f", {right} of them without a bug" if right else "")
     )
+    tell_of_missing_figures()
     unseen = sum(hunt.verdict == "bug" and not hunt.visible_that_fail for hunt in hunts)
     if unseen:
         _say(f"in {_count(unseen, 'hunt')} no visible test fails: choose more with --visible")
@@ -221,6 +222,7 @@ def _hand_out_one(
         make_single(bug, terms, desk, archives, catalogue, progress)
     click.echo(f"{shown(desk.out)}: for the student")
     click.echo(f"{shown(desk.keys)}: key.html, for you")
+    tell_of_missing_figures()
 
 
 def _look_up(
