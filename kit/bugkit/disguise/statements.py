@@ -3,7 +3,7 @@
 import ast
 import inspect
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..problems import Problem
 from .layout import INDENT, WIDTH, Lines, Unfit
@@ -32,9 +32,8 @@ class Statements(Lines):
     def statement(self, node: ast.stmt, indent: str) -> None:
         """One statement with the comments above it."""
         self.write.seen.add(node.lineno)
-        for comment in comments_of(node):
-            for line in _wrapped(comment, WIDTH - len(indent), "# "):
-                self.put(indent + line)
+        for line in _fitted(comments_of(node), WIDTH - len(indent)):
+            self.put(indent + line)
         self.write.seen.add(node.lineno)
         start = len(self.lines)
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
@@ -61,7 +60,7 @@ class Statements(Lines):
     def docstring(self, text: str, indent: str) -> None:
         """Its first line beside the quotes, the others as deep as they are."""
         text = text.replace('"""', "'''")
-        lines = [part for line in _dedented(text) for part in _wrapped(line, WIDTH - len(indent))]
+        lines = _fitted(_dedented(text), WIDTH - len(indent))
         if lines[-1].endswith('"'):
             lines[-1] += " "  # as the formatter does, or the quotes would run together
         raw = "r" if "\\" in text else ""
@@ -235,14 +234,40 @@ def _alias(node: ast.alias) -> str:
     return f"{node.name} as {node.asname}" if node.asname else node.name
 
 
-def _wrapped(line: str, width: int, start: str = "") -> list[str]:
-    """A line of text that a longer name made too long, as two."""
-    if len(line) <= width:
-        return [line]
-    start = start or line[: len(line) - len(line.lstrip())]
-    return textwrap.wrap(
-        line, width, subsequent_indent=start, break_long_words=False, break_on_hyphens=False
-    )
+def _fitted(lines: Iterable[str], width: int) -> list[str]:
+    """A line that a longer name made too long is set anew, with the rest of its paragraph."""
+    fitted: list[str] = []
+    waiting = list(lines)
+    while waiting:
+        line = waiting.pop(0)
+        if len(line) <= width:
+            fitted.append(line)
+            continue
+        start = _start(line)
+        words = line[len(start) :].split()
+        while waiting and _goes_on(waiting[0], start):
+            words += waiting.pop(0)[len(start) :].split()
+        fitted += textwrap.wrap(
+            " ".join(words),
+            width,
+            initial_indent=start,
+            subsequent_indent=start,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return fitted
+
+
+def _start(line: str) -> str:
+    """What a line of a text or of a comment has before its words."""
+    text = line.removeprefix("#").lstrip()
+    return line[: len(line) - len(text)]
+
+
+def _goes_on(line: str, start: str) -> bool:
+    """Whether it is the next line of a paragraph: no list, no table, no empty line."""
+    text = line.removeprefix("#").strip()
+    return bool(text) and _start(line) == start and "  " not in text and text[0] not in "-*"
 
 
 def _dedented(text: str) -> list[str]:
