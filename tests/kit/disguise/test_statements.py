@@ -114,20 +114,21 @@ def test_a_paragraph_with_a_line_too_long_is_set_anew_and_nothing_else_is() -> N
     text = """\
 The first line says it.
 
-A line of the second paragraph that a longer name has made much too long for it, as it may happen
-so that its
+A line of the second paragraph that a longer name has made too long for it, incomprehensibilities
+now and then so that its
 rest is a part of it.
 - a list is not"""
     lines = _again(f'"""{text}\n"""\n# {"word " * 25}\n# more\n# - a list\nx = 1\n').split("\n")
-    assert lines[:6] == [
+    assert lines[:7] == [
         '"""The first line says it.',
         "",
-        "A line of the second paragraph that a longer name has made much too long for it, as it may",
-        "happen so that its rest is a part of it.",
-        '- a list is not"""',
+        "A line of the second paragraph that a longer name has made too long for it,",
+        "incomprehensibilities now and then so that its rest is a part of it.",
+        "- a list is not",
+        '"""',
         "# word" + " word" * 18,
     ]
-    assert lines[6:] == ["# word word word word word word more", "# - a list", "x = 1", ""]
+    assert lines[7:] == ["# word word word word word word more", "# - a list", "x = 1", ""]
 
 
 def test_a_break_that_is_not_certain_is_refused() -> None:
