@@ -168,7 +168,12 @@ def _terms(
     from ..worksheet.model import Hints
 
     if not assignment.isprintable():
-        raise Problem(f"--assignment: {assignment!r} holds a character that cannot be printed")
+        raise Problem(
+            f"--assignment: {assignment!r} holds a character that cannot be printed; "
+            "type the name without it"
+        )
+    if not 0 <= innocent_share <= 1:  # click lets nan pass
+        raise Problem(f"--innocent-share: {innocent_share} is no probability; give 0 to 1")
     entries = chosen(bugs, catalogue.values()) if bugs.strip() else list(catalogue.values())
     return Terms(
         assignment=assignment,
@@ -233,7 +238,7 @@ def _look_up(
 ) -> None:
     from ..handout.lookup import find, told
 
-    handout, terms = find(form, roster, terms, desk, secret_file)
+    handout, terms = find(form, roster, terms, desk, secret_file, catalogue)
     click.echo(printable(told(handout, terms, catalogue)))
 
 

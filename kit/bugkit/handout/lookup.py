@@ -1,6 +1,6 @@
 """From the form id on a page back to the student and the bug."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ..catalogue import Bug
@@ -18,13 +18,19 @@ from .terms import Terms
 
 
 def find(
-    form: str, roster: Path | None, terms: Terms, desk: Desk | None, secret_file: Path | None
+    form: str,
+    roster: Path | None,
+    terms: Terms,
+    desk: Desk | None,
+    secret_file: Path | None,
+    catalogue: Container[str],
 ) -> tuple[Handout, Terms]:
     """Whose form it is, and the terms. What was handed out to a desk is known from there; else it
     takes the roster, the secret, and the options of back then."""
     parse_form(form)  # a slip is told before anything is asked for
     earlier = manifest.read(desk.keys) if desk else None
     if desk and earlier:
+        manifest.require_known(desk.keys, earlier, catalogue)
         secret = read_secret(secret_file or desk.secret)
         manifest.require_same(desk.keys, earlier, secret, earlier.terms)
         return with_form(form, planned(secret, earlier.terms, earlier.students)), earlier.terms
