@@ -55,9 +55,7 @@ class Desk:
     def require_free(self) -> None:
         """Raise Problem if one of the two folders is something else, or cannot be written to."""
         if not self.out.name and not self.out.resolve().name:
-            raise Problem(
-                f"{shown(self.out)}: no folder fits beside it; name another with --out"
-            )
+            raise Problem(f"{shown(self.out)}: no folder fits beside it; name another with --out")
         for folder in (self.out, self.keys):
             if folder.exists() and not folder.is_dir():
                 raise Problem(f"{shown(folder)}: is a file; name another folder with --out")

@@ -46,6 +46,7 @@ def ordered(request: Request, catalogue: Mapping[str, Bug], say: Say) -> Order:
     earlier = manifest.read(desk.keys)
     roster = read_roster(request.roster, request.terms.group_by)
     terms = _same_pool(request, earlier, catalogue)
+    _require_apart(request.secret_file, desk)
     desk.require_own((*roster.students, *(earlier.students if earlier else ())))
     known = _secret(request, earlier)
     secret = known or new_secret()
@@ -95,15 +96,19 @@ def _with_earlier(
         yield old
 
 
+def _require_apart(secret: Path | None, desk: Desk) -> None:
+    """Raise Problem if the secret is where students may get it."""
+    if secret is not None and desk.out.resolve() in secret.resolve().parents:
+        raise Problem(
+            f"{shown(secret)}: lies among the handouts, where students may get it; "
+            "move it elsewhere"
+        )
+
+
 def _secret(request: Request, earlier: Manifest | None) -> Secret | None:
     """None if one is to be drawn."""
     desk, path = request.desk, request.secret_file
     if path is not None:
-        if desk.out.resolve() in path.resolve().parents:
-            raise Problem(
-                f"{shown(path)}: lies among the handouts, where students may get it; "
-                "move it elsewhere"
-            )
         if not path.exists():
             raise Problem(
                 f"{shown(path)}: is not there; give the file with the secret of this course, or "
