@@ -86,7 +86,8 @@ def test_nothing_is_guessed_where_too_little_is_given(
 
 def test_a_folder_without_a_record_is_told(course: Course, problem: Callable[..., str]) -> None:
     message = problem(course=course)
-    assert message.startswith("--lookup: out-keys does not say what was handed out; give ")
+    assert message.startswith("out-keys/handout.json: is not there, so it is not known what was")
+    assert "--secret-file, --roster and --assignment" in message
 
 
 def test_another_secret_is_told(course: Course, problem: Callable[..., str]) -> None:

@@ -40,7 +40,7 @@ RICH = Manifest(
         visible=("test_one", "test_two"),
         pool=(*POOL, Candidate("qkv_sliced", True, 8, 1)),
     ),
-    (Student("007", 'Seán "S" O'Neill', None, 0), Student("=1+1", "", "owls, larks", 0)),
+    (Student("007", 'Seán "S" Neill', None, 0), Student("=1+1", "", "owls, larks", 0)),
 )
 
 KEYS = (
@@ -201,5 +201,5 @@ def test_the_same_is_not_written_again(folder: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_student_takes_a_line_and_letters_stay_as_they_are(folder: Path) -> None:
     lines = (folder / NAME).read_text(encoding="utf-8").splitlines()
-    assert '  ["007", "Seán \\"S\\" O'Neill", null],' in lines
+    assert '  ["007", "Seán \\"S\\" Neill", null],' in lines
     assert '  ["=1+1", "", "owls, larks"]' in lines
