@@ -127,7 +127,8 @@ def require_same(folder: Path, earlier: Manifest, secret: Secret, terms: Terms) 
 def _told(value: object) -> str:
     if isinstance(value, tuple):
         return " ".join(map(str, value)) or "none"
-    return "none" if value is None else repr(value) if isinstance(value, str) else str(value)
+    # As typed: a choice of words is a str as well, and needs no quotes.
+    return "none" if value is None else repr(value) if type(value) is str else str(value)
 
 
 def _as_json(manifest: Manifest) -> str:
