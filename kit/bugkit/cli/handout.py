@@ -1,5 +1,7 @@
 """Handing out: a broken GPT of their own for every student."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,8 +170,16 @@ def _terms(
     from ..worksheet.model import Hints
 
     if not assignment.isprintable():
-        raise Problem(f"--assignment: {assignment!r} holds a character that cannot be printed")
-    entries = chosen(bugs, catalogue.values()) if bugs.strip() else list(catalogue.values())
+        raise Problem(
+            f"--assignment: {assignment!r} holds a character that cannot be printed; "
+            "type the name without it"
+        )
+    if not 0 <= innocent_share <= 1:  # click lets nan pass
+        raise Problem(f"--innocent-share: {innocent_share} is no probability; give 0 to 1")
+    with _of_option("--bugs"):
+        entries = chosen(bugs, catalogue.values()) if bugs.strip() else list(catalogue.values())
+    with _of_option("--visible"):
+        tests = property_ids(visible) if visible.strip() else ()
     return Terms(
         assignment=assignment,
         pool=pool_of(entries, silences(entries)),
@@ -179,8 +189,17 @@ def _terms(
         disguise=Level(disguise),
         worksheet=Form(worksheet),
         hints=Hints(hints),
-        visible=property_ids(visible) if visible.strip() else (),
+        visible=tests,
     )
+
+
+@contextmanager
+def _of_option(option: str) -> Iterator[None]:
+    """Puts the option before what is wrong with its value."""
+    try:
+        yield
+    except Problem as problem:
+        raise Problem(f"{option}: {problem}") from None
 
 
 def _hand_out(request: "Request", catalogue: dict[str, Bug]) -> None:
@@ -204,7 +223,10 @@ def _hand_out(request: "Request", catalogue: dict[str, Bug]) -> None:
     tell_of_missing_figures()
     unseen = sum(hunt.verdict == "bug" and not hunt.visible_that_fail for hunt in hunts)
     if unseen:
-        _say(f"in {_count(unseen, 'hunt')} no visible test fails: choose more with --visible")
+        _say(
+            f"in {_count(unseen, 'hunt')} no visible test fails: to choose more with --visible, "
+            "name another folder with --out as well"
+        )
     if request.secret_file is None:
         click.echo(
             f"{shown(desk.secret)}: the secret; keep a copy of it, and never give it to students"
@@ -235,7 +257,7 @@ def _look_up(
 ) -> None:
     from ..handout.lookup import find, told
 
-    handout, terms = find(form, roster, terms, desk, secret_file)
+    handout, terms = find(form, roster, terms, desk, secret_file, catalogue)
     click.echo(printable(told(handout, terms, catalogue)))
 
 

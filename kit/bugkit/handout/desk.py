@@ -10,7 +10,9 @@ from pathlib import Path
 
 from ..places import shown
 from ..problems import Problem, reason
+from .folder import folder_name
 from .plan import Handout
+from .roster import Student
 
 MAKING = ".making-"
 """What begins the name of a folder that is not finished."""
@@ -51,10 +53,17 @@ class Desk:
         return self.keys / "pages" / f"{handout.folder}.html"
 
     def require_free(self) -> None:
-        """Raise Problem if one of the two folders is something else."""
+        """Raise Problem if one of the two folders is something else, or cannot be written to."""
+        if not self.out.name and not self.out.resolve().name:
+            raise Problem(f"{shown(self.out)}: no folder fits beside it; name another with --out")
         for folder in (self.out, self.keys):
             if folder.exists() and not folder.is_dir():
-                raise Problem(f"{shown(folder)}: is a file; name a folder with --out")
+                raise Problem(f"{shown(folder)}: is a file; name another folder with --out")
+            if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
+                raise Problem(
+                    f"{shown(folder)}: you may not write to it; change that, or name another "
+                    "folder with --out"
+                )
 
     def used(self) -> list[str]:
         """Names of what lies among the handouts."""
@@ -63,14 +72,15 @@ class Desk:
         names = sorted(os.listdir(self.out))  # noqa: PTH208  names are all that is wanted
         return [n for n in names if n not in TOLERATED and not n.startswith(MAKING)]
 
-    def require_own(self, handouts: Iterable[Handout]) -> None:
+    def require_own(self, students: Iterable[Student]) -> None:
         """Raise Problem if something lies there that is nobody's handout."""
-        own = {name for h in handouts for name in (h.folder, f"{h.folder}.zip")}
+        folders = [folder_name(student.id) for student in students]
+        own = {*folders, *(f"{folder}.zip" for folder in folders)}
         for name in self.used():
             if name not in own:
                 raise Problem(
-                    f"{shown(self.out / name)}: is no handout of this roster; take it away, or "
-                    "name another folder with --out"
+                    f"{shown(self.out / name)}: belongs to no student of this roster; take it "
+                    "away, or name another folder with --out"
                 )
 
     def prepare(self) -> None:

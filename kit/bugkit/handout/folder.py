@@ -20,10 +20,11 @@ _MARK = 10
 
 
 def is_odd(student: str) -> bool:
-    """Whether systems disagree on the id as a name, or would take it for something else; letters
-    of any script, capitals and spaces are nothing odd."""
+    """Whether systems disagree on the id as a name, or would take it for something else or cut it;
+    letters of any script, capitals and spaces are nothing odd."""
     plain = all(unicodedata.category(c)[0] in "LMN" or c in " ._@-'" for c in student)
-    return not plain or student[:1] in ".-" or bool(_DEVICE.fullmatch(student.lower()))
+    ends = student[:1] in ".-" or student[-1:] == "."
+    return not plain or ends or bool(_DEVICE.fullmatch(student.lower()))
 
 
 def folder_name(student: str) -> str:

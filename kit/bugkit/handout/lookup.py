@@ -1,6 +1,6 @@
 """From the form id on a page back to the student and the bug."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ..catalogue import Bug
@@ -18,21 +18,34 @@ from .terms import Terms
 
 
 def find(
-    form: str, roster: Path | None, terms: Terms, desk: Desk | None, secret_file: Path | None
+    form: str,
+    roster: Path | None,
+    terms: Terms,
+    desk: Desk | None,
+    secret_file: Path | None,
+    catalogue: Container[str],
 ) -> tuple[Handout, Terms]:
     """Whose form it is, and the terms. What was handed out to a desk is known from there; else it
     takes the roster, the secret, and the options of back then."""
     parse_form(form)  # a slip is told before anything is asked for
     earlier = manifest.read(desk.keys) if desk else None
     if desk and earlier:
+        manifest.require_known(desk.keys, earlier, catalogue)
+        if secret_file is None and not desk.secret.exists():
+            raise Problem(
+                f"{shown(desk.secret)}: is not there; give the secret that the handouts were made "
+                "with as --secret-file"
+            )
         secret = read_secret(secret_file or desk.secret)
         manifest.require_same(desk.keys, earlier, secret, earlier.terms)
         return with_form(form, planned(secret, earlier.terms, earlier.students)), earlier.terms
     if roster is None or secret_file is None or not terms.assignment:
-        where = f"{shown(desk.keys)} does not say what was handed out; " if desk else ""
         raise Problem(
-            f"--lookup: {where}give --out DIR, the folder of the handouts, or else "
-            "--secret-file, --roster and --assignment"
+            f"{shown(desk.keys / manifest.NAME)}: is not there, so it is not known what was handed "
+            "out; give another --out, or --secret-file, --roster and --assignment"
+            if desk
+            else "--lookup: give --out DIR, the folder of the handouts, or else --secret-file, "
+            "--roster and --assignment"
         )
     students = read_roster(roster, terms.group_by).students
     return with_form(form, planned(read_secret(secret_file), terms, students)), terms

@@ -14,8 +14,9 @@ COLUMNS = (
     "visible tests that fail",
 )
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a cell for a formula."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What makes a spreadsheet take a cell for a formula; the last four do so in Chinese, Japanese and
+Korean ones, where the signs are as wide as letters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,18 +42,23 @@ def ordered(request: Request, catalogue: Mapping[str, Bug], say: Say) -> Order:
     """Check everything, and record what will be handed out. `say` is told what is odd."""
     desk = request.desk
     desk.require_free()
+    request.terms.require()
     earlier = manifest.read(desk.keys)
     roster = read_roster(request.roster, request.terms.group_by)
     terms = _same_pool(request, earlier, catalogue)
-    students = tuple(_with_earlier(roster.students, earlier, say))
+    _require_apart(request.secret_file, desk)
+    desk.require_own((*roster.students, *(earlier.students if earlier else ())))
     known = _secret(request, earlier)
     secret = known or new_secret()
     if earlier:
         manifest.require_same(desk.keys, earlier, secret, terms)
+    # What is odd is told after all that is wrong, which ends the run.
+    odd: list[str] = []
+    students = tuple(_with_earlier(roster.students, earlier, odd.append))
     handouts = planned(secret, terms, students)
-    desk.require_own(handouts)
     _require_forms(desk, handouts)
-    _tell_odd(roster, handouts, say)
+    for told in (*odd, *_odd_ids(roster, handouts)):
+        say(told)
     desk.prepare()
     if known is None:
         store(secret, desk.secret)
@@ -68,12 +73,7 @@ def _same_pool(request: Request, earlier: Manifest | None, catalogue: Mapping[st
     if earlier is None:
         return terms
     before = earlier.terms.pool
-    gone = [c.slug for c in before if c.slug not in catalogue]
-    if gone:
-        raise Problem(
-            f"{shown(request.desk.keys / manifest.NAME)}: names {gone[0]}, which the catalogue "
-            "does not have; give its folder with --catalogue, or hand out to another folder"
-        )
+    manifest.require_known(request.desk.keys, earlier, catalogue)
     alike = {c.slug for c in before} == {c.slug for c in terms.pool}
     return replace(terms, pool=before) if alike or request.any_bugs else terms
 
@@ -96,15 +96,19 @@ def _with_earlier(
         yield old
 
 
+def _require_apart(secret: Path | None, desk: Desk) -> None:
+    """Raise Problem if the secret is where students may get it."""
+    if secret is not None and desk.out.resolve() in secret.resolve().parents:
+        raise Problem(
+            f"{shown(secret)}: lies among the handouts, where students may get it; "
+            "move it elsewhere"
+        )
+
+
 def _secret(request: Request, earlier: Manifest | None) -> Secret | None:
     """None if one is to be drawn."""
     desk, path = request.desk, request.secret_file
     if path is not None:
-        if desk.out.resolve() in path.resolve().parents:
-            raise Problem(
-                f"{shown(path)}: lies among the handouts, where students may get it; "
-                "move it elsewhere"
-            )
         if not path.exists():
             raise Problem(
                 f"{shown(path)}: is not there; give the file with the secret of this course, or "
@@ -138,12 +142,12 @@ def _require_forms(desk: Desk, handouts: Iterable[Handout]) -> None:
             )
 
 
-def _tell_odd(roster: Roster, handouts: Iterable[Handout], say: Say) -> None:
+def _odd_ids(roster: Roster, handouts: Iterable[Handout]) -> Iterable[str]:
     lines = {student.id: student.line for student in roster.students}
     for handout in handouts:
         id_ = handout.student.id
         if id_ in lines and is_odd(id_):
-            say(
+            yield (
                 f"{shown(roster.path)}: line {lines[id_]}: {id_!r} can be no folder's name on "
                 f"every system, so the folder is called {handout.folder}"
             )

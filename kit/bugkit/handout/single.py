@@ -1,6 +1,7 @@
 """A folder with one hunt, for nobody by name: to try it, or for a course without a roster."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from ..archive import zipped
 from ..catalogue import Bug
@@ -28,10 +29,9 @@ def make_single(
 ) -> None:
     """Write the student's folder to `desk.out` and its key beside it. There is no secret: the words
     of the copy follow from the bug, so that it is the same for everybody."""
-    terms.worksheet.require()
+    terms.require()
     desk.require_free()
-    if desk.used():
-        raise Problem(f"{shown(desk.out)}: is not empty; name another folder with --out")
+    _require_empty(desk.out)
     code = code_of(bug.slug)
     archive = desk.out.with_name(f"{desk.out.name}.zip")
     if with_archive and archive.exists():
@@ -47,3 +47,13 @@ def make_single(
         write_bytes(archive, zipped(f"hunt-{code}", files))
     make_folder(desk.keys, mode=0o700)
     write_bytes(desk.keys / "key.html", key.encode())
+
+
+def _require_empty(out: Path) -> None:
+    # What a person does not see counts as well: the folder is put in the place of this one.
+    for path in sorted(out.iterdir()) if out.is_dir() else ():
+        raise Problem(
+            f"{shown(out)}: is not empty, it holds {path.name}; name another folder with --out"
+        )
+    if out.is_dir() and out.samefile("."):
+        raise Problem(f"{out}: is where you are; name a folder to make with --out")

@@ -1,8 +1,10 @@
 """What a teacher decides for everybody who gets a handout of one assignment."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from ..disguise import Level
+from ..problems import MissingTool
 from ..worksheet.forms import Form
 from ..worksheet.model import Hints
 from .pool import Candidate
@@ -23,3 +25,9 @@ class Terms:
     hints: Hints = Hints.STRIP
     visible: tuple[str, ...] = ()
     """Ids of the detectors that students get; none for those that suit each bug."""
+
+    def require(self) -> None:
+        """Raise MissingTool, before any work, if this cannot be made here."""
+        self.worksheet.require()
+        if self.disguise is not Level.NONE and find_spec("libcst") is None:
+            raise MissingTool(f"--disguise {self.disguise} needs the library LibCST", "handout")

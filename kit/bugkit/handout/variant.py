@@ -63,5 +63,5 @@ def _check(bugs: int, innocents: int, per_student: int, share: float) -> None:
         if have < needed:
             raise Problem(
                 f"the pool holds {have} {what}, and a student may get {needed}: "
-                "select more, or hand out fewer for each student"
+                "select more with --bugs, or hand out fewer with --per-student"
             )
