@@ -15,7 +15,7 @@ from bugkit.handout.pool import pool_of
 from bugkit.handout.record import Record
 from bugkit.handout.request import Request, ordered
 from bugkit.handout.roster import read_roster
-from bugkit.handout.secret import SIZE, Secret, read_secret, store
+from bugkit.handout.secret import SIZE, Secret, store
 from bugkit.handout.terms import Terms
 from bugkit.measure.silence import silences
 
@@ -37,6 +37,8 @@ STUDENTS = tuple(
     f"Quilla{i},Featherstone{i},zq700{i},quilla{i}@uni.example,Student" for i in range(7)
 ) + ("Zoë,Ångström-Bravo,Zq Ünsal,zoe@uni.example,Student",)
 """Rows of a roster; the last one's folder cannot be called as the student."""
+
+MINE = Secret(bytes(range(SIZE)))
 
 
 def roster_of(students: Iterable[str]) -> str:
@@ -90,7 +92,7 @@ def hand_out(catalogue: Mapping[str, Bug]) -> HandOut:
         folder: Path,
         terms: Terms,
         students: Iterable[str] = STUDENTS,
-        secret: Secret = Secret(bytes(range(SIZE))),  # noqa: B008  it is frozen
+        secret: Secret = MINE,
     ) -> Course:
         folder.mkdir(exist_ok=True)
         roster, mine, desk = folder / "roster.csv", folder / "mine.txt", Desk(folder / "out")
@@ -118,15 +120,12 @@ def terms(catalogue: Mapping[str, Bug], tmp_path_factory: pytest.TempPathFactory
     """Of the first assignment in which every one of SLUGS is drawn."""
     entries = [bug for bug in catalogue.values() if bug.slug in SLUGS]
     terms = Terms("", pool_of(entries, silences(entries)), innocent_share=SHARE)
-    folder = tmp_path_factory.mktemp("draw")
-    roster = folder / "roster.csv"
+    roster = tmp_path_factory.mktemp("draw") / "roster.csv"
     roster.write_text(roster_of(STUDENTS), encoding="utf-8")
     students = read_roster(roster).students
-    store(Secret(bytes(range(SIZE))), folder / "mine.txt")
-    secret = read_secret(folder / "mine.txt")
 
     def drawn(assignment: str) -> set[str]:
-        plan = planned(secret, replace(terms, assignment=assignment), students)
+        plan = planned(MINE, replace(terms, assignment=assignment), students)
         return {hunt.slug for handout in plan for hunt in handout.hunts}
 
     names = (f"Hunt {number}" for number in count(1))
