@@ -48,8 +48,8 @@ INFLUENCE = {"float64": 1e-7, "float32": 1e-2}
 """The least change that counts as an influence, relative to the size of the results."""
 
 SEED = 1
-"""A fixed one makes every run tell the same. With others the correct GPT and the innocents stay
-green; the statistics of attention's scores may change their mind about a few mutants."""
+"""A fixed one makes every run tell the same. With others every correct GPT still passes; the
+statistics of attention's scores may change their mind about a few bugs."""
 
 
 def config(gpt: "GPT", **changes: Any) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..files import write_bytes
 from ..places import shown
 from ..problems import Problem, reason
 from .folder import folder_name
@@ -88,8 +89,9 @@ class Desk:
         make_folder(self.out)
         make_folder(self.keys, mode=0o700)
         make_folder(self.keys / "pages")
-        for unfinished in self.out.glob(f"{MAKING}*"):
-            shutil.rmtree(unfinished, ignore_errors=True)
+        for folder in (self.out, self.keys, self.keys / "pages"):
+            for unfinished in folder.glob(f"{MAKING}*"):
+                shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def make_folder(folder: Path, mode: int = 0o777) -> None:
@@ -114,6 +116,17 @@ def put(folder: Path, files: Mapping[str, bytes]) -> None:
         if folder.is_dir() and not isinstance(error, PermissionError):
             return  # another run has made it meanwhile
         raise Problem(f"{shown(folder)}: cannot be written: {reason(error)}") from None
+
+
+def put_file(path: Path, data: bytes) -> None:
+    """Write a file as a whole or not at all; what a killed run leaves of it is cleared away by the
+    next one, as with folders."""
+    try:
+        with _unfinished(path.parent) as making:
+            write_bytes(making / path.name, data)
+            (making / path.name).replace(path)
+    except OSError as error:
+        raise Problem(f"{shown(path)}: cannot be written: {reason(error)}") from None
 
 
 @contextlib.contextmanager

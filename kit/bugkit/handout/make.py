@@ -8,7 +8,6 @@ from pathlib import Path
 from ..archive import zipped
 from ..catalogue import Bug
 from ..engine import run
-from ..files import write_bytes
 from ..matrix import Matrix
 from ..options import Options
 from ..parallel import spread
@@ -17,7 +16,7 @@ from ..worksheet import html
 from ..worksheet.key import KeySet
 from ..worksheet.model import Layout
 from .bench import Bench
-from .desk import Desk, put
+from .desk import Desk, put, put_file
 from .plan import Handout
 from .record import Record, as_csv, as_json
 from .terms import Terms
@@ -87,12 +86,12 @@ def _make_one(handout: Handout) -> Record:
         if not folder.exists():
             put(folder, files)
         if with_archive:
-            write_bytes(archive, zipped(f"hunt-{handout.form}", files))
+            put_file(archive, zipped(f"hunt-{handout.form}", files))
     student = handout.student
     if not page.exists():
         holder = ", ".join(filter(None, (student.name, student.id, student.group)))
         keys = KeySet(KEY_TITLE, tuple(hunt.key(holder) for hunt in hunts))
-        write_bytes(page, html.keys(keys, Layout()).encode())
+        put_file(page, html.keys(keys, Layout()).encode())
     return Record(
         student=student.id,
         name=student.name,
@@ -107,4 +106,4 @@ def _replace(path: Path, text: str) -> None:
     """Write a file unless it says the same already."""
     data = text.encode()
     if not path.exists() or path.read_bytes() != data:
-        write_bytes(path, data)
+        put_file(path, data)
