@@ -52,7 +52,7 @@ def write_bytes(path: Path, data: bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask()
         Path(temporary).chmod(mode)
         Path(temporary).replace(path)
     except OSError as error:
@@ -63,7 +63,8 @@ def write_bytes(path: Path, data: bytes) -> None:
                 Path(temporary).unlink()
 
 
-def _umask() -> int:
+def umask() -> int:
+    """What new files and folders do not allow."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -3,7 +3,6 @@
 import errno
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import click
 from .. import __version__, exits
 from ..catalogue import Bug, load_catalogue, slug_of
 from ..places import MUTANTS
-from ..problems import ControlFailed, MissingTool, Problem, nearest, reason
+from ..problems import ControlFailed, Problem, nearest, reason
 
 
 class Group(click.Group):
@@ -79,13 +78,6 @@ def bug_of(catalogue: dict[str, Bug], name: str) -> Bug:
     if slug not in catalogue:
         raise Problem(f"no bug is called {name}{nearest(slug, catalogue)}; see: bugkit list")
     return catalogue[slug]
-
-
-def tell_of_missing_figures() -> None:
-    """A word to who makes worksheets without the plotting library."""
-    if find_spec("matplotlib") is None:
-        what = "figures stand as tables of numbers, for want of matplotlib"
-        click.echo(MissingTool(what, "worksheets"), err=True)
 
 
 def printable(text: str) -> str:

@@ -12,7 +12,7 @@ from ..catalogue import Bug
 from ..places import shown
 from ..problems import Problem
 from ..progress import Progress
-from .group import bug_of, catalogue_of, catalogue_option, cli, printable, tell_of_missing_figures
+from .group import bug_of, catalogue_of, catalogue_option, cli, printable
 
 if TYPE_CHECKING:
     from ..handout.desk import Desk
@@ -88,11 +88,12 @@ WORKSHEETS = ("html", "pdf", "ipynb")
     help="Format of the worksheet.",
 )
 @click.option(
-    "--hints",
-    type=click.Choice(["strip", "none", "inline"]),
-    default="strip",
+    "--texts",
+    type=click.Choice(["neutral", "catalogue", "hints"]),
+    default="neutral",
     show_default=True,
-    help="Hints at the end of the worksheet, none, or folded among the boxes.",
+    help="What the worksheet says: the failing property and a figure; also the symptom and the "
+    "question of the catalogue; also its hints. Who searches for their words finds the bug.",
 )
 @click.option(
     "--visible",
@@ -102,7 +103,12 @@ WORKSHEETS = ("html", "pdf", "ipynb")
     "up to five that hold, to suit each bug]",
 )
 @click.option("--zip", "archives", is_flag=True, help="Also a .zip of each folder.")
-@click.option("--one", metavar="SLUG", help="A single folder, DIR, with this bug; no roster.")
+@click.option(
+    "--one",
+    metavar="SLUG",
+    help="A single folder, DIR, with this bug; no roster "
+    "and no secret, so that whoever has the kit can make it again.",
+)
 @click.option(
     "--lookup",
     metavar="FORM",
@@ -157,17 +163,16 @@ def _terms(
     disguise: str,
     group_by: str | None,
     worksheet: str,
-    hints: str,
+    texts: str,
     visible: str,
 ) -> "Terms":
     from ..disguise import Level
     from ..handout.pool import pool_of
-    from ..handout.terms import Terms
+    from ..handout.terms import Terms, Texts
     from ..measure.silence import silences
     from ..selector import chosen
     from ..suite import property_ids
     from ..worksheet.forms import Form
-    from ..worksheet.model import Hints
 
     if not assignment.isprintable():
         raise Problem(
@@ -188,7 +193,7 @@ def _terms(
         group_by=group_by,
         disguise=Level(disguise),
         worksheet=Form(worksheet),
-        hints=Hints(hints),
+        texts=Texts(texts),
         visible=tests,
     )
 
@@ -220,7 +225,6 @@ def _hand_out(request: "Request", catalogue: dict[str, Bug]) -> None:
         f"{_count(len(hunts), 'hunt')}, {kinds} different"
         + (f", {right} of them without a bug" if right else "")
     )
-    tell_of_missing_figures()
     unseen = sum(hunt.verdict == "bug" and not hunt.visible_that_fail for hunt in hunts)
     if unseen:
         _say(
@@ -244,7 +248,6 @@ def _hand_out_one(
         make_single(bug, terms, desk, archives, catalogue, progress)
     click.echo(f"{shown(desk.out)}: for the student")
     click.echo(f"{shown(desk.keys)}: key.html, for you")
-    tell_of_missing_figures()
 
 
 def _look_up(
@@ -258,7 +261,7 @@ def _look_up(
     from ..handout.lookup import find, told
 
     handout, terms = find(form, roster, terms, desk, secret_file, catalogue)
-    click.echo(printable(told(handout, terms, catalogue)))
+    click.echo(printable(told(handout, terms, catalogue, desk)))
 
 
 def _say(text: str) -> None:

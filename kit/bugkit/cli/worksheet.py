@@ -1,13 +1,14 @@
 """Printing worksheets and their answer keys."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from ..places import shown
-from ..problems import Problem
+from ..problems import MissingTool, Problem
 from ..progress import Progress
-from .group import bug_of, catalogue_of, catalogue_option, cli, tell_of_missing_figures
+from .group import bug_of, catalogue_of, catalogue_option, cli
 from .selection import select_options, selected
 
 FORMATS = ("html", "pdf", "markdown", "ipynb")
@@ -130,4 +131,8 @@ def worksheet(
             for number, bug in enumerate(() if document.is_key else document.bugs, 1):
                 example = "  (worked example)" if bug == order.example else ""
                 click.echo(f"  {number:>3}  {code_of(bug.slug)}  {bug.slug}{example}")
-    tell_of_missing_figures()
+    if find_spec("matplotlib") is None:
+        missing = MissingTool(
+            "figures stand as tables of numbers, for want of matplotlib", "worksheets"
+        )
+        click.echo(missing, err=True)

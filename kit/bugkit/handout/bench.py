@@ -2,24 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from ..catalogue import Bug
 from ..files import read_text
 from ..matrix import Matrix
+from ..places import TEMPLATES
 from ..standalone import standalone
 from ..subject import subject_of
+from ..tables import read_toml
 from ..worksheet.answers import key_of
 from ..worksheet.content import Header, sheet_of
 from ..worksheet.edition import Edition
 from ..worksheet.excerpt import changed_lines
 from ..worksheet.forms import Material
 from ..worksheet.key import Key
-from ..worksheet.model import Layout, SheetSet
+from ..worksheet.model import Hints, Layout, SheetSet
 from ..worksheet.program import CHECKED, program_of, shown_tests, telling
+from ..worksheet.words import Prose, prose
 from .copy import copy_of, marked
 from .plan import Hunt
 from .record import HuntRecord
-from .terms import Terms
+from .terms import Terms, Texts
 from .texts import (
     ANSWERS,
     README,
@@ -61,8 +65,10 @@ class Bench:
             return self.terms.visible
         shown = shown_tests(bug, self.matrix)
         known = [detector.id for detector in self.matrix.properties]
+        others = dict.fromkeys((*telling(bug, known), *known))
         fails = set(self.matrix.killers(subject_of(bug)))
-        holding = [id_ for id_ in telling(bug, known) if id_ not in {*fails, *shown}]
+        # Always as many: their number would tell some bugs.
+        holding = [id_ for id_ in others if id_ not in {*fails, *shown}]
         return tuple(sorted([*shown, *holding[: CHECKED - len(shown)]], key=known.index))
 
 
@@ -99,16 +105,22 @@ class Prepared:
 
     def _sheet(self) -> dict[str, bytes]:
         terms, matrix = self.bench.terms, self.bench.matrix
-        sheet = sheet_of(self.edition, matrix, self._header, terms.hints)
+        hints = Hints.INLINE if terms.texts is Texts.HINTS else Hints.NONE
+        sheet = sheet_of(self.edition, matrix, self._header, hints)
         sheet = replace(sheet, number=self.hunt.number, of=self.hunt.of)
+        if terms.texts is Texts.NEUTRAL:
+            said = _neutral()
+            sheet = replace(sheet, symptom=said["symptom"], predict=said["predict"])
         programs = (program_of(self.edition, matrix),) if terms.worksheet.runs else ()
         material = Material(SheetSet(terms.assignment, (sheet,)), programs)
-        return terms.worksheet.sheets(SHEET, material, Layout(hints=terms.hints))
+        return terms.worksheet.sheets(SHEET, material, Layout(hints=hints))
 
     def key(self, holder: str) -> Key:
         """The answers; `holder` is whose hunt it is."""
         bench = self.bench
         key = key_of(self.edition, bench.matrix, bench.catalogue, self._header)
+        if bench.terms.texts is Texts.NEUTRAL:
+            key = replace(key, predict=_neutral()["predict"])
         return replace(key, holder=holder, number=self.hunt.number, of=self.hunt.of)
 
     def record(self) -> HuntRecord:
@@ -134,3 +146,10 @@ class Prepared:
     @property
     def _header(self) -> Header:
         return Header(course=self.bench.terms.assignment)
+
+
+@cache
+def _neutral() -> dict[str, Prose]:
+    """Texts that are the same for every bug."""
+    texts = read_toml(TEMPLATES / "handout" / "neutral.toml")
+    return {name: prose(text) for name, text in texts.items()}

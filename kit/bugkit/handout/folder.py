@@ -34,7 +34,8 @@ def folder_name(student: str) -> str:
     tells ids apart, and a name without one holds no ~.
     """
     student = unicodedata.normalize("NFC", student)
-    if _PLAIN.fullmatch(student) and not _DEVICE.fullmatch(student):
+    archive = student.endswith(".zip")  # which is what another's folder may be packed into
+    if _PLAIN.fullmatch(student) and not _DEVICE.fullmatch(student) and not archive:
         return student
     # Letters of any script and the marks on them, digits; the rest is what systems disagree on.
     kept = [c if unicodedata.category(c)[0] in "LMN" else "-" for c in student.lower()]

@@ -12,6 +12,7 @@ from .copy import copy_of
 from .desk import Desk
 from .form import parse_form
 from .plan import Handout, Hunt, planned
+from .record import read_hunts
 from .roster import read_roster
 from .secret import read_secret
 from .terms import Terms
@@ -63,23 +64,32 @@ def with_form(form: str, handouts: Iterable[Handout]) -> Handout:
     )
 
 
-def told(handout: Handout, terms: Terms, catalogue: Mapping[str, Bug]) -> str:
-    """Whose it is, and the key to each hunt."""
+def told(
+    handout: Handout, terms: Terms, catalogue: Mapping[str, Bug], desk: Desk | None = None
+) -> str:
+    """Whose it is, and the key to each hunt: as it was recorded, if there is a record."""
     student = handout.student
     lines = [f"{handout.form}  {student.name or student.id}"]
     lines += [f"  student {student.id}"] if student.name else []
     lines += [f"  group {student.group}"] if student.group is not None else []
     lines += [f"  folder {handout.folder}"]
-    for hunt in handout.hunts:
-        lines += ["", *_hunt(hunt, terms, catalogue[hunt.slug])]
+    record = desk.record(handout) if desk else None
+    records = read_hunts(record) if record and record.exists() else ()
+    for i, hunt in enumerate(handout.hunts):
+        bug = catalogue[hunt.slug]
+        where = records[i].lines if records else _lines(bug, hunt, terms)
+        lines += ["", *_hunt(hunt, bug, where)]
     return "\n".join(lines)
 
 
-def _hunt(hunt: Hunt, terms: Terms, bug: Bug) -> Iterator[str]:
-    edition = copy_of(bug, hunt.code, terms.disguise, hunt.seed)
+def _lines(bug: Bug, hunt: Hunt, terms: Terms) -> Mapping[str, tuple[int, ...]]:
+    return copy_of(bug, hunt.code, terms.disguise, hunt.seed).lines
+
+
+def _hunt(hunt: Hunt, bug: Bug, where: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
     number = f"Hunt {hunt.number} of {hunt.of}: " if hunt.of > 1 else ""
     yield f"{number}{bug.slug}, difficulty {bug.difficulty} of 5"
-    for file, numbers in edition.lines.items():
+    for file, numbers in where.items():
         yield f"  gpt/{file}: line{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
     yield ""
     yield answer_key(bug)

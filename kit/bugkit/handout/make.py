@@ -1,24 +1,27 @@
 """A plan -> folders, archives and keys, on all cores; what exists already is left as it is."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..archive import zipped
 from ..catalogue import Bug
 from ..engine import run
-from ..matrix import Matrix
+from ..matrix import Matrix, broken_promises
 from ..options import Options
 from ..parallel import spread
+from ..places import MUTANTS
+from ..problems import Problem
 from ..subject import subject_of
 from ..worksheet import html
 from ..worksheet.key import KeySet
 from ..worksheet.model import Layout
+from . import manifest
 from .bench import Bench
-from .desk import Desk, put, put_file
-from .plan import Handout
-from .record import Record, as_csv, as_json
+from .desk import Desk, contents, put, put_file
+from .manifest import Manifest
+from .plan import Handout, Hunt
+from .record import Record, as_csv, as_json, as_text, read_hunts
+from .secret import Secret, store
 from .terms import Terms
 
 KEY_TITLE = "Answer keys"
@@ -29,41 +32,67 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to make."""
+    """What to make, found to be right."""
 
-    terms: Terms
     handouts: tuple[Handout, ...]
+    manifest: Manifest
     desk: Desk
     with_archives: bool = False
+    new_secret: Secret | None = None
+    """The one that all of it was drawn from, if it is not in a file yet."""
 
+    @property
+    def terms(self) -> Terms:
+        """What was decided for everybody."""
+        return self.manifest.terms
 
-def matrix_for(bugs: Sequence[Bug], progress: Report) -> Matrix:
-    """What the detectors say about these."""
-    return run([subject_of(bug) for bug in bugs], Options(), progress)
+    def is_made(self, handout: Handout) -> bool:
+        """Whether nothing is missing of it."""
+        paths = [self.desk.folder(handout), self.desk.page(handout), self.desk.record(handout)]
+        paths += [self.desk.archive(handout)] if self.with_archives else []
+        return all(path.exists() for path in paths)
 
 
 def make(order: Order, catalogue: Mapping[str, Bug], progress: Report) -> tuple[Record, ...]:
-    """Write all that is not there yet, then the key."""
-    order.terms.worksheet.require()
-    slugs = dict.fromkeys(hunt.slug for handout in order.handouts for hunt in handout.hunts)
-    bugs = [catalogue[slug] for slug in slugs]
-    bench = Bench(order.terms, catalogue, matrix_for(bugs, progress))
-    order.desk.prepare()
-    records: dict[int, Record] = {}
-    work = spread(_make_one, order.handouts, Options().jobs, _begin, (bench, order))
-    for index, record in work:
-        records[index] = record
-        progress(len(records), len(order.handouts))
-    ordered = tuple(records[index] for index in sorted(records))
-    _replace(order.desk.keys / "key.json", as_json(order.terms.assignment, ordered))
-    # The mark tells spreadsheets that this is UTF-8.
-    _replace(order.desk.keys / "key.csv", "\ufeff" + as_csv(ordered))
-    return ordered
+    """Write all that is not there yet, then the key. Nothing is written before all that may fail
+    has been tried."""
+    todo = [handout for handout in order.handouts if not order.is_made(handout)]
+    hunts = [hunt for handout in todo for hunt in handout.hunts]
+    bench = bench_for(order.terms, hunts, catalogue, progress)
+    desk = order.desk
+    with desk.open():
+        if order.new_secret is not None:
+            store(order.new_secret, desk.secret)
+        manifest.write(desk.keys, order.manifest)
+        work = spread(_make_one, todo, Options().jobs, _begin, (bench, order))
+        for done, _ in enumerate(work, 1):
+            progress(done, len(todo))
+        records = tuple(_record(order, handout) for handout in order.handouts)
+        _replace(desk, "key.json", as_json(order.terms.assignment, records))
+        # The mark tells spreadsheets that this is UTF-8.
+        _replace(desk, "key.csv", "\ufeff" + as_csv(records))
+    return records
 
 
-def spread_of(records: Sequence[Record]) -> Counter[str]:
-    """How often each entry of the catalogue was handed out."""
-    return Counter(hunt.slug for record in records for hunt in record.hunts)
+def bench_for(
+    terms: Terms, hunts: Iterable[Hunt], catalogue: Mapping[str, Bug], progress: Report
+) -> Bench:
+    """For these hunts. Raises Problem if one of their bugs cannot be handed out."""
+    by_slug = {hunt.slug: hunt for hunt in hunts}
+    bugs = [catalogue[slug] for slug in by_slug]
+    bench = Bench(terms, catalogue, _matrix(bugs, progress))
+    for bug in bugs:
+        if bug.folder.parent != MUTANTS:  # of the kit's own, tests have shown it
+            bench.prepared(by_slug[bug.slug]).files()
+    return bench
+
+
+def _matrix(bugs: Sequence[Bug], progress: Report) -> Matrix:
+    """What the detectors say about these; what the catalogue promises, or Problem."""
+    matrix = run([subject_of(bug) for bug in bugs], Options(), progress)
+    if broken := broken_promises(matrix):
+        raise Problem(f"{broken[0]}; a bug that is handed out must keep its promises")
+    return matrix
 
 
 _work: list[tuple[Bench, Order]] = []
@@ -74,36 +103,43 @@ def _begin(bench: Bench, order: Order) -> None:
     _work[:] = [(bench, order)]
 
 
-def _make_one(handout: Handout) -> Record:
-    """Write what is missing of one student. The copies are made in any case: they tell where the
-    faulty lines are."""
-    (bench, order), desk = _work[0], _work[0][1].desk
-    hunts = [bench.prepared(hunt) for hunt in handout.hunts]
-    folder, archive, page = desk.folder(handout), desk.archive(handout), desk.page(handout)
-    with_archive = order.with_archives and not archive.exists()
-    if with_archive or not folder.exists():
-        files = {name: content for hunt in hunts for name, content in hunt.files().items()}
-        if not folder.exists():
-            put(folder, files)
-        if with_archive:
-            put_file(archive, zipped(f"hunt-{handout.form}", files))
-    student = handout.student
-    if not page.exists():
-        holder = ", ".join(filter(None, (student.name, student.id, student.group)))
-        keys = KeySet(KEY_TITLE, tuple(hunt.key(holder) for hunt in hunts))
-        put_file(page, html.keys(keys, Layout()).encode())
+def _make_one(handout: Handout) -> None:
+    """Write what is missing of one student. The folder comes after its key, so that where it is,
+    the key to it is, even if the kit is another by then."""
+    ((bench, order),) = _work
+    desk = order.desk
+    folder, page, record = desk.folder(handout), desk.page(handout), desk.record(handout)
+    is_new = not folder.exists()
+    if is_new or not page.exists() or not record.exists():
+        hunts = [bench.prepared(hunt) for hunt in handout.hunts]
+        if is_new or not record.exists():
+            text = as_text(hunt.record() for hunt in hunts)
+            put_file(record, text.encode(), private=True)
+        if is_new or not page.exists():
+            student = handout.student
+            holder = ", ".join(filter(None, (student.name, student.id, student.group)))
+            keys = KeySet(KEY_TITLE, tuple(hunt.key(holder) for hunt in hunts))
+            put_file(page, html.keys(keys, Layout()).encode(), private=True)
+        if is_new:
+            put(folder, {k: v for hunt in hunts for k, v in hunt.files().items()})
+    archive = desk.archive(handout)
+    if order.with_archives and not archive.exists():
+        put_file(archive, zipped(f"hunt-{handout.form}", contents(folder)))
+
+
+def _record(order: Order, handout: Handout) -> Record:
     return Record(
-        student=student.id,
-        name=student.name,
-        group=student.group,
+        student=handout.student.id,
+        name=handout.student.name,
+        group=handout.student.group,
         form=handout.form,
         folder=handout.folder,
-        hunts=tuple(hunt.record() for hunt in hunts),
+        hunts=read_hunts(order.desk.record(handout)),
     )
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a file unless it says the same already."""
-    data = text.encode()
+def _replace(desk: Desk, name: str, text: str) -> None:
+    """Write a key unless it says the same already."""
+    path, data = desk.keys / name, text.encode()
     if not path.exists() or path.read_bytes() != data:
-        put_file(path, data)
+        put_file(path, data, private=True)

@@ -15,11 +15,10 @@ from ..files import read_text, write_text
 from ..places import shown
 from ..problems import Problem
 from ..worksheet.forms import Form
-from ..worksheet.model import Hints
 from .pool import Candidate
 from .roster import Student
 from .secret import Secret, fingerprint
-from .terms import Terms
+from .terms import Terms, Texts
 
 NAME = "handout.json"
 VERSION = 1
@@ -32,7 +31,7 @@ _OPTIONS = {
     "group_by": "--group-by",
     "disguise": "--disguise",
     "worksheet": "--worksheet",
-    "hints": "--hints",
+    "texts": "--texts",
     "visible": "--visible",
 }
 
@@ -142,7 +141,7 @@ def _as_json(manifest: Manifest) -> str:
         "group_by": terms.group_by,
         "disguise": terms.disguise,
         "worksheet": terms.worksheet,
-        "hints": terms.hints,
+        "texts": terms.texts,
         "visible": list(terms.visible),
         "pool": [[c.slug, c.innocent, c.score, c.difficulty] for c in terms.pool],
         "students": [[s.id, s.name, s.group] for s in manifest.students],
@@ -171,7 +170,7 @@ def _from_json(content: Any) -> Manifest:
         group_by=content["group_by"],
         disguise=Level(content["disguise"]),
         worksheet=Form(content["worksheet"]),
-        hints=Hints(content["hints"]),
+        texts=Texts(content["texts"]),
         visible=tuple(_of_type(id_, "visible", str) for id_ in content["visible"]),
     )
     return Manifest(content["secret"], terms, tuple(_students(content["students"])))

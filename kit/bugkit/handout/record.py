@@ -5,6 +5,12 @@ import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..files import read_text
+from ..places import shown
+from ..problems import Problem
 
 VERSION = 1
 
@@ -50,6 +56,28 @@ class Record:
     form: str
     folder: str
     hunts: tuple[HuntRecord, ...]
+
+
+def as_text(hunts: Iterable[HuntRecord]) -> str:
+    """What is kept of each student, so that a later kit cannot tell another story."""
+    return json.dumps([asdict(hunt) for hunt in hunts], indent=1, ensure_ascii=False) + "\n"
+
+
+def read_hunts(path: Path) -> tuple[HuntRecord, ...]:
+    """What was kept."""
+    try:
+        return tuple(HuntRecord(**_tuples(hunt)) for hunt in json.loads(read_text(path)))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Problem(
+            f"{shown(path)}: not as bugkit wrote it ({error}); put the original back, or take away "
+            "this file and the student's folder, and hand out again"
+        ) from None
+
+
+def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON knows lists alone."""
+    lines = {file: tuple(numbers) for file, numbers in values["lines"].items()}
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()} | {"lines": lines}
 
 
 def as_json(assignment: str, records: Iterable[Record]) -> str:

@@ -17,7 +17,7 @@ from .make import Order
 from .manifest import Manifest
 from .plan import Handout, planned
 from .roster import Roster, Student, read_roster
-from .secret import Secret, fingerprint, new_secret, read_secret, store
+from .secret import Secret, fingerprint, new_secret, read_secret
 from .terms import Terms
 from .texts import VISIBLE
 
@@ -39,7 +39,7 @@ class Request:
 
 
 def ordered(request: Request, catalogue: Mapping[str, Bug], say: Say) -> Order:
-    """Check everything, and record what will be handed out. `say` is told what is odd."""
+    """Check everything and write nothing. `say` is told what is odd."""
     desk = request.desk
     desk.require_free()
     request.terms.require()
@@ -59,11 +59,13 @@ def ordered(request: Request, catalogue: Mapping[str, Bug], say: Say) -> Order:
     _require_forms(desk, handouts)
     for told in (*odd, *_odd_ids(roster, handouts)):
         say(told)
-    desk.prepare()
-    if known is None:
-        store(secret, desk.secret)
-    manifest.write(desk.keys, Manifest(fingerprint(secret), terms, students))
-    return Order(terms, handouts, desk, request.with_archives)
+    return Order(
+        handouts=handouts,
+        manifest=Manifest(fingerprint(secret), terms, students),
+        desk=desk,
+        with_archives=request.with_archives,
+        new_secret=None if known else secret,
+    )
 
 
 def _same_pool(request: Request, earlier: Manifest | None, catalogue: Mapping[str, Bug]) -> Terms:

@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import secrets
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +23,6 @@ SIZE = 32
 
 HEADER = "# Secret of a bugkit course. Who has it can tell every student's bug: keep it private."
 
-_MODE = 0o600
 _OTHERS = 0o077
 
 
@@ -40,10 +40,16 @@ def new_secret() -> Secret:
 
 def store(secret: Secret, path: Path) -> None:
     """Write the secret to a new file that only its owner may read."""
-    # O_EXCL refuses a link as well, wherever it leads.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    temporary = None
     try:
-        handle = os.open(path, flags, _MODE)
+        if os.path.lexists(path):  # a link as well, wherever it leads
+            raise FileExistsError
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(_text(secret).encode("ascii"))
+            stream.flush()
+            os.fsync(stream.fileno())
+        _name(temporary, path)
     except FileExistsError:
         raise Problem(
             f"{shown(path)}: exists already, and a secret is never written over; "
@@ -51,15 +57,22 @@ def store(secret: Secret, path: Path) -> None:
         ) from None
     except OSError as error:
         raise Problem(f"{shown(path)}: cannot be written: {reason(error)}") from None
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+
+
+def _name(temporary: str, path: Path) -> None:
+    """Give the finished file its name, unless another has it meanwhile."""
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(_text(secret).encode("ascii"))
-            stream.flush()
-            os.fsync(stream.fileno())
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            path.unlink()
-        raise Problem(f"{shown(path)}: cannot be written: {reason(error)}") from None
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if path.exists():
+            raise FileExistsError from None
+        Path(temporary).rename(path)
 
 
 def read_secret(path: Path) -> Secret:

@@ -5,16 +5,14 @@ from pathlib import Path
 
 from ..archive import zipped
 from ..catalogue import Bug
-from ..files import write_bytes
 from ..places import shown
 from ..problems import Problem
 from ..worksheet import html
 from ..worksheet.codes import code_of
 from ..worksheet.key import KeySet
 from ..worksheet.model import Layout
-from .bench import Bench
-from .desk import Desk, make_folder, put
-from .make import KEY_TITLE, Report, matrix_for
+from .desk import Desk, put, put_file
+from .make import KEY_TITLE, Report, bench_for
 from .plan import Hunt
 from .terms import Terms
 
@@ -28,7 +26,8 @@ def make_single(
     progress: Report,
 ) -> None:
     """Write the student's folder to `desk.out` and its key beside it. There is no secret: the words
-    of the copy follow from the bug, so that it is the same for everybody."""
+    of the copy follow from the bug, so that it is the same for everybody, and whoever has the kit
+    can make it again."""
     terms.require()
     desk.require_free()
     _require_empty(desk.out)
@@ -36,17 +35,16 @@ def make_single(
     archive = desk.out.with_name(f"{desk.out.name}.zip")
     if with_archive and archive.exists():
         raise Problem(f"{shown(archive)}: exists; name another folder with --out")
-    bench = Bench(terms, catalogue, matrix_for([bug], progress))
-    hunt = bench.prepared(Hunt(bug.slug, 1, 1, code, f"bugkit single {bug.slug}".encode()))
-    files = hunt.files()
-    key = html.keys(KeySet(KEY_TITLE, (hunt.key(""),)), Layout())
-    make_folder(desk.out)
-    desk.out.rmdir()  # empty, and the folder of the student comes in its place
-    put(desk.out, files)
-    if with_archive:
-        write_bytes(archive, zipped(f"hunt-{code}", files))
-    make_folder(desk.keys, mode=0o700)
-    write_bytes(desk.keys / "key.html", key.encode())
+    hunt = Hunt(bug.slug, 1, 1, code, f"bugkit single {bug.slug}".encode())
+    prepared = bench_for(terms, [hunt], catalogue, progress).prepared(hunt)
+    files = prepared.files()
+    key = html.keys(KeySet(KEY_TITLE, (prepared.key(""),)), Layout())
+    with desk.open():
+        put_file(desk.keys / "key.html", key.encode(), private=True)
+        desk.out.rmdir()  # empty, and the folder of the student comes in its place
+        put(desk.out, files)
+        if with_archive:
+            put_file(archive, zipped(f"hunt-{code}", files))
 
 
 def _require_empty(out: Path) -> None:

@@ -344,9 +344,7 @@ def test_another_secret_gives_other_bugs_forms_and_words(
     other = hand_out(tmp_path / "other", terms, secret=Secret(bytes(reversed(range(SIZE)))))
     assert [h.hunts[0].slug for h in other.handouts] != [h.hunts[0].slug for h in course.handouts]
     assert not {h.form for h in other.handouts} & {h.form for h in course.handouts}
-    theirs = {
-        one.folder.parent.name: programs(one) for one in hunts_of(other)
-    }
+    theirs = {one.folder.parent.name: programs(one) for one in hunts_of(other)}
     assert all(programs(one) not in theirs.values() for one in hunts_of(course))
 
 
