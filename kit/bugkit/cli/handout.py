@@ -99,8 +99,8 @@ WORKSHEETS = ("html", "pdf", "ipynb")
     "--visible",
     default="",
     metavar="DETECTORS",
-    help="Which tests students get, as in: bugkit check --detector.  [default: one that fails and "
-    "up to five that hold, to suit each bug]",
+    help="Which tests students get, as in: bugkit check --detector.  [default: six that suit the "
+    "bug, one of which fails]",
 )
 @click.option("--zip", "archives", is_flag=True, help="Also a .zip of each folder.")
 @click.option(
