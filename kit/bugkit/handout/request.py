@@ -57,6 +57,8 @@ def ordered(request: Request, catalogue: Mapping[str, Bug], say: Say) -> Order:
     students = tuple(_with_earlier(roster.students, earlier, odd.append))
     handouts = planned(secret, terms, students)
     _require_forms(desk, handouts)
+    if earlier is None:
+        _require_none(desk)
     for told in (*odd, *_odd_ids(roster, handouts)):
         say(told)
     desk.prepare()
@@ -140,6 +142,17 @@ def _require_forms(desk: Desk, handouts: Iterable[Handout]) -> None:
                 f"{VISIBLE} does not begin with form {handout.form}; give the right --secret-file "
                 "and --assignment, or another folder with --out"
             )
+
+
+def _require_none(desk: Desk) -> None:
+    """Raise Problem if there are handouts, of which no manifest says how they were made: others
+    may have been drawn with other options, and the key would not be that of the folders."""
+    if desk.used():
+        raise Problem(
+            f"{shown(desk.keys / manifest.NAME)}: is not there, though {shown(desk.out)} holds "
+            "handouts, and it alone tells with which options they were made; put it back, or name "
+            "another folder with --out: the same options make the same handouts there"
+        )
 
 
 def _odd_ids(roster: Roster, handouts: Iterable[Handout]) -> Iterable[str]:

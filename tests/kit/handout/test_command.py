@@ -98,7 +98,7 @@ WRONG: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "a pool too small": (
         (*ROSTER, "--bugs", "post_norm", "--per-student", "2"),
-        ("the pool holds 1 bugs, and a student may get 2", "--bugs", "--per-student"),
+        ("the pool holds 1 bug, and a student may get 2", "--bugs", "--per-student"),
     ),
     "no innocents": (
         (*ROSTER, "--bugs", "not innocent", "--innocent-share", "0.2"),
@@ -254,7 +254,7 @@ def test_the_summary_says_what_was_made_and_where(made: tuple[Path, Result]) -> 
     assert result.stdout.splitlines() == [
         "out: 2 folders for students",
         "out-keys: key.csv, key.json, and a page for each student in pages",
-        "2 hunts, 1 different",
+        "2 hunts in 1 program",
     ]
     odd, unseen = [line for line in result.stderr.splitlines() if line.startswith("bugkit: ")]
     name = rows(folder)[1]["folder"]
