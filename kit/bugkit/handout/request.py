@@ -113,16 +113,20 @@ def _secret(request: Request, earlier: Manifest | None) -> Secret | None:
     if path is not None:
         if not path.exists():
             raise Problem(
-                f"{shown(path)}: is not there; give the file with the secret of this course, or "
-                f"make one with: bugkit secret new --out {shown(path)}"
+                f"{shown(path)}: is not there; give the file with the secret of this course"
+                + (
+                    f": {shown(desk.out)} holds handouts, which were drawn from it"
+                    if earlier or desk.used()
+                    else f", or make one with: bugkit secret new --out {shown(path)}"
+                )
             )
         return read_secret(path)
     if desk.secret.exists():
         return read_secret(desk.secret)
     if earlier or desk.used():
         raise Problem(
-            f"{shown(desk.secret)}: is not there, though {shown(desk.out)} holds handouts, which "
-            "were drawn from it; put it back, or give the file with --secret-file"
+            f"{shown(desk.secret)}: is not there, though handouts in {shown(desk.out)} were drawn "
+            "from it; put it back, or give the file with --secret-file"
         )
     return None
 

@@ -68,6 +68,22 @@ def test_a_secret_that_is_not_there_is_told_with_how_to_make_one(course: Course)
     )
 
 
+def test_a_new_secret_is_not_proposed_where_there_are_handouts(course: Course) -> None:
+    order = course.ask()
+    course.hand_out(order.handouts[0])
+    gone = course.folder / "nowhere.txt"
+    for _ in range(2):
+        with pytest.raises(Problem, match=r"^nowhere\.txt: is not there; .*drawn from it$"):
+            course.ask(secret_file=gone)
+        (course.desk.keys / NAME).unlink(missing_ok=True)
+
+
+def test_a_manifest_alone_says_as_well_that_the_secret_was_lost(course: Course) -> None:
+    course.ask(secret_file=None)
+    course.desk.secret.unlink()
+    course.refuses("secret.txt: is not there", "put it back", secret_file=None)
+
+
 @pytest.mark.parametrize("manifest_too", [False, True])
 def test_a_secret_that_was_lost_is_never_drawn_anew(course: Course, manifest_too: bool) -> None:
     order = course.ask(secret_file=None)
