@@ -57,6 +57,8 @@ def ordered(request: Request, catalogue: Mapping[str, Bug], say: Say) -> Order:
     students = tuple(_with_earlier(roster.students, earlier, odd.append))
     handouts = planned(secret, terms, students)
     _require_forms(desk, handouts)
+    if earlier is None:
+        _require_none(desk)
     for told in (*odd, *_odd_ids(roster, handouts)):
         say(told)
     return Order(
@@ -113,16 +115,20 @@ def _secret(request: Request, earlier: Manifest | None) -> Secret | None:
     if path is not None:
         if not path.exists():
             raise Problem(
-                f"{shown(path)}: is not there; give the file with the secret of this course, or "
-                f"make one with: bugkit secret new --out {shown(path)}"
+                f"{shown(path)}: is not there; give the file with the secret of this course"
+                + (
+                    f": {shown(desk.out)} holds handouts, which were drawn from it"
+                    if earlier or desk.used()
+                    else f", or make one with: bugkit secret new --out {shown(path)}"
+                )
             )
         return read_secret(path)
     if desk.secret.exists():
         return read_secret(desk.secret)
     if earlier or desk.used():
         raise Problem(
-            f"{shown(desk.secret)}: is not there, though {shown(desk.out)} holds handouts, which "
-            "were drawn from it; put it back, or give the file with --secret-file"
+            f"{shown(desk.secret)}: is not there, though handouts in {shown(desk.out)} were drawn "
+            "from it; put it back, or give the file with --secret-file"
         )
     return None
 
@@ -142,6 +148,17 @@ def _require_forms(desk: Desk, handouts: Iterable[Handout]) -> None:
                 f"{VISIBLE} does not begin with form {handout.form}; give the right --secret-file "
                 "and --assignment, or another folder with --out"
             )
+
+
+def _require_none(desk: Desk) -> None:
+    """Raise Problem if there are handouts, of which no manifest says how they were made: others
+    may have been drawn with other options, and the key would not be that of the folders."""
+    if desk.used():
+        raise Problem(
+            f"{shown(desk.keys / manifest.NAME)}: is not there, though {shown(desk.out)} holds "
+            "handouts, and it alone tells with which options they were made; put it back, or name "
+            "another folder with --out: the same options make the same handouts there"
+        )
 
 
 def _odd_ids(roster: Roster, handouts: Iterable[Handout]) -> Iterable[str]:

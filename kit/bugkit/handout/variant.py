@@ -57,11 +57,11 @@ def _check(bugs: int, innocents: int, per_student: int, share: float) -> None:
     if not 0 <= share <= 1:
         raise ValueError(f"no share: {share}")
     for have, needed, what in (
-        (bugs, per_student if share < 1 else 0, "bugs"),
-        (innocents, per_student if share > 0 else 0, "innocents"),
+        (bugs, per_student if share < 1 else 0, "bug"),
+        (innocents, per_student if share > 0 else 0, "innocent"),
     ):
         if have < needed:
             raise Problem(
-                f"the pool holds {have} {what}, and a student may get {needed}: "
+                f"the pool holds {have} {what}{'s' * (have != 1)}, and a student may get {needed}: "
                 "select more with --bugs, or hand out fewer with --per-student"
             )

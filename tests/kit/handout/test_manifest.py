@@ -170,6 +170,29 @@ def test_another_secret_does_not_fit(folder: Path) -> None:
         require_same(folder, RICH, OTHER_SECRET, RICH.terms)
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"assignment": "Hunt 2"}, "--assignment: 'Übung „1“', and not 'Hunt 2'; keep to it"),
+        ({"per_student": 1}, "--per-student: 2, and not 1; keep to it"),
+        ({"innocent_share": 0.5}, "--innocent-share: 0.25, and not 0.5; keep to it"),
+        ({"group_by": None}, "--group-by: 'Groups', and not none; keep to it"),
+        ({"disguise": Level.FULL}, "--disguise: light, and not full; keep to it"),
+        ({"worksheet": Form.PDF}, "--worksheet: ipynb, and not pdf; keep to it"),
+        ({"hints": Hints.STRIP}, "--hints: inline, and not strip; keep to it"),
+        ({"visible": ()}, "--visible: test_one test_two, and not none; keep to it"),
+        ({"pool": POOL}, "than --bugs selects now; leave --bugs out to keep to them"),
+    ],
+)
+def test_other_terms_are_told_as_they_are_typed(
+    folder: Path, changes: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(Problem) as caught:
+        require_same(folder, RICH, SECRET, replace(RICH.terms, **changes))
+    assert str(caught.value).startswith(f"keys{os.sep}{NAME}: the handouts were ")
+    assert f"{words}, or hand out to another folder with --out" in str(caught.value)
+
+
 def test_a_bug_that_is_gone_is_named(folder: Path) -> None:
     require_known(folder, RICH, {c.slug for c in RICH.terms.pool})
     with pytest.raises(Problem, match=r"drawn from post_norm among others.*--catalogue"):

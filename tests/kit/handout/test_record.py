@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,8 @@ def rows(records: Iterable[Record]) -> list[dict[str, str]]:
 )
 @pytest.mark.parametrize("field", ["student", "name", "group"])
 def test_no_cell_is_a_formula(text: str, field: str) -> None:
-    record = replace(ADA, **{field: text})
+    changes: dict[str, Any] = {field: text}
+    record = replace(ADA, **changes)
     (row,) = rows([record])
     assert row[field] == f"'{text}"
     assert json.loads(as_json("Hunt 1", [record]))["students"][0][field] == text

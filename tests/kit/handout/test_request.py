@@ -19,7 +19,7 @@ from bugkit.worksheet.model import Hints
 
 from .asking import OTHER_SECRET, POOL, SECRET, TERMS, Course, catalogue, slugs, tree
 
-IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+MAY_ANYTHING = os.name != "posix" or os.geteuid() == 0
 
 GROUPS = "First name,Last name,ID number,Groups\nAda,A,ada,{ada}\nBob,B,bob,{bob}\n"
 BY_GROUP = replace(TERMS, group_by="Groups")
@@ -68,6 +68,22 @@ def test_a_secret_that_is_not_there_is_told_with_how_to_make_one(course: Course)
     )
 
 
+def test_a_new_secret_is_not_proposed_where_there_are_handouts(course: Course) -> None:
+    order = course.ask()
+    course.hand_out(order.handouts[0])
+    gone = course.folder / "nowhere.txt"
+    for _ in range(2):
+        with pytest.raises(Problem, match=r"^nowhere\.txt: is not there; .*drawn from it$"):
+            course.ask(secret_file=gone)
+        (course.desk.keys / NAME).unlink(missing_ok=True)
+
+
+def test_a_manifest_alone_says_as_well_that_the_secret_was_lost(course: Course) -> None:
+    course.ask(secret_file=None)
+    course.desk.secret.unlink()
+    course.refuses("secret.txt: is not there", "put it back", secret_file=None)
+
+
 @pytest.mark.parametrize("manifest_too", [False, True])
 def test_a_secret_that_was_lost_is_never_drawn_anew(course: Course, manifest_too: bool) -> None:
     order = course.ask(secret_file=None)
@@ -105,10 +121,18 @@ def test_folders_tell_a_wrong_secret_even_where_the_manifest_is_gone(course: Cou
     store(OTHER_SECRET, other)
     course.refuses(f"out{os.sep}{folder.name}", "--secret-file", "--out", secret_file=other)
     course.refuses("--assignment", terms=replace(TERMS, assignment="Hunt 2"))
-    course.ask()  # and the right one fits
+
+
+def test_no_key_is_made_for_handouts_of_which_no_manifest_tells(course: Course) -> None:
+    order = course.ask()
+    course.hand_out(order.handouts[1])
+    (course.desk.keys / NAME).unlink()
+    for terms in (TERMS, replace(TERMS, pool=POOL[:1])):  # which changes no form
+        course.refuses(NAME, "is not there, though out holds handouts", "--out", terms=terms)
 
 
 def test_a_folder_that_is_no_handout_is_not_taken_for_one(course: Course) -> None:
+    course.ask()
     (course.desk.out / "ada").mkdir(parents=True)
     course.refuses(f"out{os.sep}ada: is no handout from this secret and assignment")
 
@@ -203,7 +227,7 @@ def test_a_file_in_the_place_of_a_folder_is_told(course: Course, folder: str) ->
     course.refuses(f"{folder}: is a file; name another folder with --out")
 
 
-@pytest.mark.skipif(IS_ROOT, reason="root may write anywhere")
+@pytest.mark.skipif(MAY_ANYTHING, reason="root may write anywhere")
 @pytest.mark.parametrize("folder", ["out", "out-keys"])
 def test_a_folder_that_may_not_be_written_to_is_told(course: Course, folder: str) -> None:
     (course.folder / folder).mkdir(mode=0o500)

@@ -51,7 +51,7 @@ def too_uneven(counts: Iterable[int], chance: float, trials: int) -> bool:
         (0, 9, 1, 0.0, "the pool holds 0 bugs, and a student may get 1"),
         (2, 9, 3, 0.5, "the pool holds 2 bugs, and a student may get 3"),
         (9, 0, 1, 0.1, "the pool holds 0 innocents, and a student may get 1"),
-        (9, 1, 2, 1.0, "the pool holds 1 innocents, and a student may get 2"),
+        (9, 1, 2, 1.0, "the pool holds 1 innocent, and a student may get 2"),
     ],
 )
 def test_too_small_a_pool_is_a_problem(
