@@ -25,7 +25,7 @@ import pytest
 
 from bugkit.catalogue import Bug
 from bugkit.engine import run
-from bugkit.handout.desk import MAKING, Desk, put, put_file
+from bugkit.handout.desk import MAKING, Desk
 from bugkit.handout.form import parse_form
 from bugkit.handout.plan import Handout, Hunt
 from bugkit.handout.record import HuntRecord, Record
@@ -37,9 +37,10 @@ from bugkit.places import MUTANTS
 from bugkit.problems import Problem
 from bugkit.subject import Subject, find_subject
 from bugkit.worksheet.forms import Form
+from bugkit.worksheet.program import CHECKED
 from bugkit.worksheet.words import plain
 
-from .conftest import INNOCENT, SHARE, SLUGS, STUDENTS, TELLING, Course, HandOut, files_of
+from .conftest import INNOCENT, LATE, SHARE, SLUGS, STUDENTS, TELLING, Course, HandOut, files_of
 from .fresh import clean, make_environment
 
 pytest.importorskip("libcst", reason="needs the extra handout")
@@ -127,7 +128,7 @@ def test_no_other_visible_test_fails_than_the_key_says(
         (skipped,) = [test for test, what in found.items() if what == "SKIPPED"]
         assert skipped.startswith("test_regression.py")
         assert {t: what for t, what in found.items() if t != skipped} == wanted, one.hunt.slug
-        assert len(wanted) == 6
+        assert len(wanted) == CHECKED
         assert bool(fails) == (one.hunt.slug != INNOCENT)
 
 
@@ -162,7 +163,7 @@ def telling(one: One, course_folder: Path, bug: Bug) -> set[str]:
     today = datetime.now(UTC)
     words = {"bugkit", "mutant", "catalogue", "innocent"}
     words |= {bug.slug, bug.slug.replace("_", "-"), bug.slug.replace("_", " "), bug.title}
-    for text in (bug.explanation, bug.misconception):
+    for text in (bug.teach.explanation, bug.teach.misconception):
         words |= set(re.split(r"(?<=[.?!])\s+", " ".join(text.split())))
     words |= {str(course_folder), str(Path.home()), str(MUTANTS.parent)}
     words |= {today.strftime(form) for form in ("%Y-%m-%d", "%Y%m%d", "%d.%m.%Y", "%d %b %Y")}
@@ -195,7 +196,7 @@ def test_the_same_search_finds_all_of_it_in_the_key(
         bug = catalogue[one.hunt.slug]
         for word in (bug.title, bug.slug, one.student.student, one.student.name, one.hunt.code):
             assert word.lower() in page
-        explained = re.split(r"(?<=[.?!])\s+", " ".join(bug.explanation.split()))
+        explained = re.split(r"(?<=[.?!])\s+", " ".join(bug.teach.explanation.split()))
         assert {s for s in explained if held(s).replace("`", "") in page.replace("`", "")}
 
 
@@ -305,10 +306,9 @@ def test_json_csv_and_pages_say_the_same(course: Course, pair: Course) -> None:
 def test_no_byte_depends_on_the_place_or_on_others_of_the_roster(
     course: Course, hand_out: HandOut, terms: Terms, tmp_path: Path
 ) -> None:
-    late = "Late,Comer,zq9999,late@uni.example,Student"
-    other = hand_out(tmp_path / "elsewhere", terms, [late, *reversed(STUDENTS)])
+    other = hand_out(tmp_path / "elsewhere", terms, [LATE, *reversed(STUDENTS)])
     theirs = other.files()
-    assert "out/zq9999.zip" in theirs
+    assert "out/zq9999@uni.example.zip" in theirs
     for handout in course.handouts:
         mine = course.files_for(handout.student.id)
         assert len(mine) > 20
@@ -320,8 +320,7 @@ def test_no_byte_of_others_changes_when_a_student_joins(
 ) -> None:
     shutil.copytree(course.folder, tmp_path / "copy")
     before = stamps(tmp_path / "copy")
-    late = "Late,Comer,zq9999,late@uni.example,Student"
-    after = hand_out(tmp_path / "copy", terms, [late, *STUDENTS])
+    after = hand_out(tmp_path / "copy", terms, [LATE, *STUDENTS])
     now = stamps(tmp_path / "copy")
     whole = ("key.json", "key.csv", "handout.json", "roster.csv")
     assert after.desk.folder(after.handouts[0]).is_dir()
@@ -329,7 +328,7 @@ def test_no_byte_of_others_changes_when_a_student_joins(
         path for path in before if path.name in whole
     }
     first, *others = after.records
-    assert (first.student, tuple(others)) == ("zq9999", course.records)
+    assert (first.student, tuple(others)) == ("zq9999@uni.example", course.records)
 
 
 def stamps(folder: Path) -> dict[Path, tuple[int, bytes]]:
@@ -356,9 +355,9 @@ def programs(one: One) -> dict[str, str]:
     return {name: text.replace(one.hunt.code, "") for name, text in texts if "gpt/" in name}
 
 
-def test_no_two_students_with_one_bug_have_the_same_code(ones: list[One]) -> None:
+def test_no_two_students_with_one_bug_have_the_same_code(course: Course) -> None:
     by_slug: dict[str, list[dict[str, str]]] = {}
-    for one in ones:
+    for one in hunts_of(course):
         by_slug.setdefault(one.hunt.slug, []).append(programs(one))
     assert max(map(len, by_slug.values())) > 1
     for copies in by_slug.values():
