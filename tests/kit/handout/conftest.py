@@ -136,9 +136,7 @@ def terms(catalogue: Mapping[str, Bug], tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture(scope="session")
-def course(
-    hand_out: HandOut, terms: Terms, tmp_path_factory: pytest.TempPathFactory
-) -> Course:
+def course(hand_out: HandOut, terms: Terms, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """Eight students, five bugs and an innocent; nobody may write to it."""
     return hand_out(tmp_path_factory.mktemp("course") / "first", terms)
 

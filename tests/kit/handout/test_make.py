@@ -1,6 +1,5 @@
 """What students get: it runs, holds its bug and nothing of the key, and is the same every time."""
 
-import contextlib
 import csv
 import html
 import io
@@ -8,16 +7,13 @@ import json
 import os
 import re
 import shutil
-import signal
 import stat
 import subprocess
-import sys
-import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,7 +21,7 @@ import pytest
 
 from bugkit.catalogue import Bug
 from bugkit.engine import run
-from bugkit.handout.desk import MAKING, Desk
+from bugkit.handout.desk import Desk
 from bugkit.handout.form import parse_form
 from bugkit.handout.plan import Handout, Hunt
 from bugkit.handout.record import HuntRecord, Record
@@ -34,13 +30,10 @@ from bugkit.handout.terms import Terms
 from bugkit.matrix import Matrix, Status
 from bugkit.options import Options
 from bugkit.places import MUTANTS
-from bugkit.problems import Problem
 from bugkit.subject import Subject, find_subject
-from bugkit.worksheet.forms import Form
 from bugkit.worksheet.program import CHECKED
-from bugkit.worksheet.words import plain
 
-from .conftest import INNOCENT, LATE, SHARE, SLUGS, STUDENTS, TELLING, Course, HandOut, files_of
+from .conftest import INNOCENT, LATE, SLUGS, STUDENTS, TELLING, Course, HandOut, files_of
 from .fresh import clean, make_environment
 
 pytest.importorskip("libcst", reason="needs the extra handout")
@@ -331,6 +324,20 @@ def test_no_byte_of_others_changes_when_a_student_joins(
     assert (first.student, tuple(others)) == ("zq9999@uni.example", course.records)
 
 
+def test_nothing_that_is_missing_stays_missing(
+    course: Course, hand_out: HandOut, terms: Terms, tmp_path: Path
+) -> None:
+    shutil.copytree(course.folder, tmp_path / "copy")
+    desk, (first, second, third, *_) = Desk(tmp_path / "copy" / "out"), course.handouts
+    desk.archive(first).unlink()
+    desk.page(second).unlink()
+    shutil.rmtree(desk.folder(third))
+    for name in ("key.json", "key.csv"):
+        (desk.keys / name).unlink()
+    assert files_of(desk) != course.files()
+    assert hand_out(tmp_path / "copy", terms).files() == course.files()
+
+
 def stamps(folder: Path) -> dict[Path, tuple[int, bytes]]:
     """When each file was written, and what it holds."""
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -343,9 +350,7 @@ def test_another_secret_gives_other_bugs_forms_and_words(
     other = hand_out(tmp_path / "other", terms, secret=Secret(bytes(reversed(range(SIZE)))))
     assert [h.hunts[0].slug for h in other.handouts] != [h.hunts[0].slug for h in course.handouts]
     assert not {h.form for h in other.handouts} & {h.form for h in course.handouts}
-    theirs = {
-        one.folder.parent.name: programs(one) for one in hunts_of(other)
-    }
+    theirs = {one.folder.parent.name: programs(one) for one in hunts_of(other)}
     assert all(programs(one) not in theirs.values() for one in hunts_of(course))
 
 

@@ -15,48 +15,32 @@ import pytest
 from bugkit.handout.desk import MAKING, Desk, put, put_file
 from bugkit.problems import Problem
 
-from .conftest import SHARE, SLUGS, Course, files_of
+from .conftest import SHARE, SLUGS, Course, HandOut, files_of
 
 pytest.importorskip("libcst", reason="needs the extra handout")
 
 KILLS = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 
-OTHERS = {"PYTHONHASHSEED": "4711", "TZ": "Asia/Kathmandu", "LC_ALL": "C", "COLUMNS": "40"}
+OTHERS = {
+    **os.environ,
+    "PYTHONHASHSEED": "4711", "TZ": "Asia/Kathmandu", "LC_ALL": "C", "COLUMNS": "40",
+}
+"""Variables of another user's machine."""
 
 
-def command(course: Course, out: str = "out") -> list[str]:
+def command(course: Course) -> list[str]:
     """The command that makes the same as this course."""
     bugs = " or ".join(SLUGS)
     return [
         *(sys.executable, "-m", "bugkit", "handout", "--roster", str(course.folder / "roster.csv")),
-        *("--assignment", course.terms.assignment, "--secret-file", str(course.folder / "mine.txt")),
-        *("--bugs", bugs, "--innocent-share", str(SHARE), "--zip", "--out", out),
+        *(
+            "--assignment",
+            course.terms.assignment,
+            "--secret-file",
+            str(course.folder / "mine.txt"),
+        ),
+        *("--bugs", bugs, "--innocent-share", str(SHARE), "--zip", "--out", "out"),
     ]
-
-
-@contextlib.contextmanager
-def started(course: Course, here: Path) -> Iterator["subprocess.Popen[str]"]:
-    """The command at work in a session of its own: Ctrl-C goes to all processes in it."""
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command(course),
-        cwd=here,
-        stdout=pipe,
-        stderr=pipe,
-        text=True,
-        start_new_session=True,
-    ) as program:
-        try:
-            yield program
-        finally:
-            program.kill()
-
-
-def finished(course: Course, here: Path, **more: object) -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(command(course), cwd=here, capture_output=True, text=True, **more)  # type: ignore[call-overload]
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return done  # type: ignore[no-any-return]
 
 
 def until(condition: Callable[[], bool], seconds: float) -> bool:
@@ -66,17 +50,13 @@ def until(condition: Callable[[], bool], seconds: float) -> bool:
     return condition()
 
 
-def members(session: int) -> set[int]:
-    """Processes of this session that live; of Linux, those that nobody has buried do not count."""
-    found = set()
+def alive_in(group: int) -> set[int]:
+    """Processes of this group; those that are dead and not yet buried do not count."""
     listed = subprocess.run(
-        ["ps", "-A", "-o", "pid=,sess=,stat="], capture_output=True, text=True, check=True
+        ["ps", "-A", "-o", "pid=,pgid=,stat="], capture_output=True, text=True, check=True
     )
-    for line in listed.stdout.splitlines():
-        pid, of, state = line.split()
-        if int(of) == session and not state.startswith("Z"):
-            found.add(int(pid))
-    return found
+    rows = map(str.split, listed.stdout.splitlines())
+    return {int(pid) for pid, of, state in rows if int(of) == group and state[0] != "Z"}
 
 
 def names(folder: Path) -> list[str]:
@@ -106,42 +86,71 @@ def stamps(desk: Desk) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in paths}
 
 
-FIRST, UNFINISHED, LAST = "the first folder", "an unfinished folder", "all folders but no key"
-
-
 @KILLS
-def test_no_kill_leaves_anything_half_made_or_changes_the_result(
-    course: Course, tmp_path: Path
+def test_no_run_that_is_stopped_leaves_anything_half_made_or_changes_the_result(
+    course: Course, hand_out: HandOut, tmp_path: Path
 ) -> None:
-    out, folders = tmp_path / "out", {handout.folder for handout in course.handouts}
-
-    def begun(moment: str) -> bool:
-        there = names(out)
-        if moment == UNFINISHED:
-            return any(name.startswith(MAKING) for name in there)
-        return len(folders & set(there)) >= (1 if moment == FIRST else len(folders))
-
-    (tmp_path / "out").mkdir()
-    for moment in (FIRST, UNFINISHED, LAST):
-        with started(course, tmp_path) as program:
-            assert until(lambda moment=moment: begun(moment), 60), moment  # type: ignore[misc]
-            crew = members(program.pid) - {program.pid}
-            if moment == UNFINISHED:
-                os.killpg(program.pid, signal.SIGKILL)  # as when the machine stops
-            else:
-                program.kill()
-            program.wait()
-            assert until(lambda: not members(program.pid), 5), moment
-        assert crew, moment
-        require_whole(course, tmp_path)
-        assert not (tmp_path / "out-keys" / "key.json").exists(), moment
-        assert len(folders & set(names(out))) < len(folders) or moment == LAST
+    out = tmp_path / "out"
+    with stopped(course, tmp_path, lambda: bool(folders_in(course, out))) as program:
+        os.killpg(program.pid, signal.SIGINT)  # as Ctrl-C in a terminal: all get it
+        os.killpg(program.pid, signal.SIGCONT)
+        said, complaint = program.communicate(timeout=10)
+        assert program.returncode == 130
+        assert complaint == "bugkit: stopped; what is finished is kept for the next run\n"
+        assert said == ""
+    # In the middle of a folder, if the machine lets it be seen in time.
+    with stopped(course, tmp_path, lambda: making(out) or folders_in(course, out) > 3) as program:
+        os.killpg(program.pid, signal.SIGKILL)  # as when the machine stops
+    with stopped(course, tmp_path, lambda: folders_in(course, out) > 6) as program:
+        program.kill()
+        os.killpg(program.pid, signal.SIGCONT)  # workers go on, and must notice
     litter(Desk(out))
-    finished(course, tmp_path)
+    done = subprocess.run(
+        command(course), cwd=tmp_path, env=OTHERS, umask=0o077, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
     assert files_of(Desk(out)) == course.files()
     before = stamps(Desk(out))
-    finished(course, tmp_path)
+    hand_out(tmp_path, course.terms)
     assert stamps(Desk(out)) == before
+
+
+@contextlib.contextmanager
+def stopped(
+    course: Course, here: Path, moment: Callable[[], bool]
+) -> Iterator["subprocess.Popen[str]"]:
+    """The command, in a session of its own, frozen with its workers at this moment. Afterwards
+    nothing of it may be alive, and what it has made must be whole."""
+    with subprocess.Popen(
+        command(course),
+        cwd=here,
+        env=OTHERS,
+        umask=0o077,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as program:
+        try:
+            assert until(lambda: moment() or program.poll() is not None, 60)
+            os.killpg(program.pid, signal.SIGSTOP)
+            assert len(alive_in(program.pid)) > 1
+            yield program
+            assert until(lambda: alive_in(program.pid) <= {program.pid}, 5)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
+    require_whole(course, here)
+    assert not (here / "out-keys" / "key.json").exists()
+
+
+def folders_in(course: Course, out: Path) -> int:
+    """How many students have theirs."""
+    return len({handout.folder for handout in course.handouts} & set(names(out)))
+
+
+def making(out: Path) -> bool:
+    return any(name.startswith(MAKING) for name in names(out))
 
 
 def litter(desk: Desk) -> None:
@@ -149,28 +158,6 @@ def litter(desk: Desk) -> None:
     for folder in (desk.out, desk.keys, desk.keys / "pages"):
         (folder / f"{MAKING}12345678" / "gpt").mkdir(parents=True)
         (folder / f"{MAKING}12345678" / "gpt" / "model.py").write_text("half")
-
-
-@KILLS
-def test_ctrl_c_says_one_line_and_leaves_nothing_half_made(course: Course, tmp_path: Path) -> None:
-    with started(course, tmp_path) as program:
-        assert until(lambda: bool(set(names(tmp_path / "out"))), 60)
-        assert members(program.pid) - {program.pid}
-        os.killpg(program.pid, signal.SIGINT)
-        said, complaint = program.communicate(timeout=10)
-        assert program.returncode == 130
-        assert (said, complaint.count("\n")) == ("", 1)
-        assert complaint == "bugkit: stopped; what is finished is kept for the next run\n"
-        assert until(lambda: not members(program.pid), 5)
-    require_whole(course, tmp_path)
-    assert not (tmp_path / "out-keys" / "key.json").exists()
-    finished(
-        course,
-        tmp_path,
-        env={**os.environ, **OTHERS},
-        **({"umask": 0o077} if os.name == "posix" else {}),
-    )
-    assert files_of(Desk(tmp_path / "out")) == course.files()
 
 
 def test_no_folder_is_left_with_a_part_of_its_files(tmp_path: Path) -> None:
@@ -191,7 +178,7 @@ def test_a_folder_that_exists_stays_as_it_is(tmp_path: Path) -> None:
 def test_no_file_is_left_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 
-    def cut_short(handle: int) -> None:
+    def cut_short(_handle: int) -> None:
         seen.extend(path.name for path in tmp_path.iterdir())
         raise OSError(28, "No space left on device")
 
