@@ -23,7 +23,10 @@ KILLS = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 
 OTHERS = {
     **os.environ,
-    "PYTHONHASHSEED": "4711", "TZ": "Asia/Kathmandu", "LC_ALL": "C", "COLUMNS": "40",
+    "PYTHONHASHSEED": "4711",
+    "TZ": "Asia/Kathmandu",
+    "LC_ALL": "C",
+    "COLUMNS": "40",
 }
 """Variables of another user's machine."""
 
