@@ -59,16 +59,20 @@ class Bench:
         """Ids of the visible tests: those that the teacher chose, or else CHECKED that suit.
 
         These are the property on the sheet and, of the properties that hold, those that bugs of
-        the same file fail most: a student learns from them as well.
+        the same file fail most: a student learns from them as well. Where these are too few, the
+        neighbours of the property on the sheet fill up, so that the number tells nothing.
         """
         if self.terms.visible:
             return self.terms.visible
         shown = shown_tests(bug, self.matrix)
-        known = [detector.id for detector in self.matrix.properties]
-        others = dict.fromkeys((*telling(bug, known), *known))
-        fails = set(self.matrix.killers(subject_of(bug)))
+        properties = self.matrix.properties
+        known = [detector.id for detector in properties]
+        families = {detector.family for detector in properties if detector.id in shown}
+        near = [detector.id for detector in properties if detector.family in families]
+        told = {*self.matrix.killers(subject_of(bug)), *shown}
         # Always as many: their number would tell some bugs.
-        holding = [id_ for id_ in others if id_ not in {*fails, *shown}]
+        most = dict.fromkeys([*telling(bug, known), *near, *known])
+        holding = [id_ for id_ in most if id_ not in told]
         return tuple(sorted([*shown, *holding[: CHECKED - len(shown)]], key=known.index))
 
 

@@ -33,10 +33,13 @@ SLUGS = (*TELLING, INNOCENT)
 SHARE = 0.2
 
 HEAD = "First Name,Last Name,SID,Email,Role"
-STUDENTS = tuple(
-    f"Quilla{i},Featherstone{i},zq700{i},quilla{i}@uni.example,Student" for i in range(7)
-) + ("Zoë,Ångström-Bravo,Zq Ünsal,zoe@uni.example,Student",)
+STUDENTS = (
+    *(f"Quilla{i},Featherstone{i},,zq700{i}@uni.example,Student" for i in range(7)),
+    "Zoë,Ångström-Bravo,,Zq Ünsal@uni.example,Student",
+)
 """Rows of a roster; the last one's folder cannot be called as the student."""
+
+LATE = "Late,Comer,,zq9999@uni.example,Student"
 
 MINE = Secret(bytes(range(SIZE)))
 

@@ -1,6 +1,5 @@
 """What students get: it runs, holds its bug and nothing of the key, and is the same every time."""
 
-import contextlib
 import csv
 import html
 import io
@@ -8,16 +7,13 @@ import json
 import os
 import re
 import shutil
-import signal
 import stat
 import subprocess
-import sys
-import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,7 +21,7 @@ import pytest
 
 from bugkit.catalogue import Bug
 from bugkit.engine import run
-from bugkit.handout.desk import MAKING, Desk, put, put_file
+from bugkit.handout.desk import Desk
 from bugkit.handout.form import parse_form
 from bugkit.handout.plan import Handout, Hunt
 from bugkit.handout.record import HuntRecord, Record
@@ -34,12 +30,10 @@ from bugkit.handout.terms import Terms
 from bugkit.matrix import Matrix, Status
 from bugkit.options import Options
 from bugkit.places import MUTANTS
-from bugkit.problems import Problem
 from bugkit.subject import Subject, find_subject
-from bugkit.worksheet.forms import Form
-from bugkit.worksheet.words import plain
+from bugkit.worksheet.program import CHECKED
 
-from .conftest import INNOCENT, SHARE, SLUGS, STUDENTS, TELLING, Course, HandOut, files_of
+from .conftest import INNOCENT, LATE, SLUGS, STUDENTS, TELLING, Course, HandOut, files_of
 from .fresh import clean, make_environment
 
 pytest.importorskip("libcst", reason="needs the extra handout")
@@ -127,7 +121,7 @@ def test_no_other_visible_test_fails_than_the_key_says(
         (skipped,) = [test for test, what in found.items() if what == "SKIPPED"]
         assert skipped.startswith("test_regression.py")
         assert {t: what for t, what in found.items() if t != skipped} == wanted, one.hunt.slug
-        assert len(wanted) == 6
+        assert len(wanted) == CHECKED
         assert bool(fails) == (one.hunt.slug != INNOCENT)
 
 
@@ -162,7 +156,7 @@ def telling(one: One, course_folder: Path, bug: Bug) -> set[str]:
     today = datetime.now(UTC)
     words = {"bugkit", "mutant", "catalogue", "innocent"}
     words |= {bug.slug, bug.slug.replace("_", "-"), bug.slug.replace("_", " "), bug.title}
-    for text in (bug.explanation, bug.misconception):
+    for text in (bug.teach.explanation, bug.teach.misconception):
         words |= set(re.split(r"(?<=[.?!])\s+", " ".join(text.split())))
     words |= {str(course_folder), str(Path.home()), str(MUTANTS.parent)}
     words |= {today.strftime(form) for form in ("%Y-%m-%d", "%Y%m%d", "%d.%m.%Y", "%d %b %Y")}
@@ -195,7 +189,7 @@ def test_the_same_search_finds_all_of_it_in_the_key(
         bug = catalogue[one.hunt.slug]
         for word in (bug.title, bug.slug, one.student.student, one.student.name, one.hunt.code):
             assert word.lower() in page
-        explained = re.split(r"(?<=[.?!])\s+", " ".join(bug.explanation.split()))
+        explained = re.split(r"(?<=[.?!])\s+", " ".join(bug.teach.explanation.split()))
         assert {s for s in explained if held(s).replace("`", "") in page.replace("`", "")}
 
 
@@ -305,10 +299,9 @@ def test_json_csv_and_pages_say_the_same(course: Course, pair: Course) -> None:
 def test_no_byte_depends_on_the_place_or_on_others_of_the_roster(
     course: Course, hand_out: HandOut, terms: Terms, tmp_path: Path
 ) -> None:
-    late = "Late,Comer,zq9999,late@uni.example,Student"
-    other = hand_out(tmp_path / "elsewhere", terms, [late, *reversed(STUDENTS)])
+    other = hand_out(tmp_path / "elsewhere", terms, [LATE, *reversed(STUDENTS)])
     theirs = other.files()
-    assert "out/zq9999.zip" in theirs
+    assert "out/zq9999@uni.example.zip" in theirs
     for handout in course.handouts:
         mine = course.files_for(handout.student.id)
         assert len(mine) > 20
@@ -320,8 +313,7 @@ def test_no_byte_of_others_changes_when_a_student_joins(
 ) -> None:
     shutil.copytree(course.folder, tmp_path / "copy")
     before = stamps(tmp_path / "copy")
-    late = "Late,Comer,zq9999,late@uni.example,Student"
-    after = hand_out(tmp_path / "copy", terms, [late, *STUDENTS])
+    after = hand_out(tmp_path / "copy", terms, [LATE, *STUDENTS])
     now = stamps(tmp_path / "copy")
     whole = ("key.json", "key.csv", "handout.json", "roster.csv")
     assert after.desk.folder(after.handouts[0]).is_dir()
@@ -329,7 +321,21 @@ def test_no_byte_of_others_changes_when_a_student_joins(
         path for path in before if path.name in whole
     }
     first, *others = after.records
-    assert (first.student, tuple(others)) == ("zq9999", course.records)
+    assert (first.student, tuple(others)) == ("zq9999@uni.example", course.records)
+
+
+def test_nothing_that_is_missing_stays_missing(
+    course: Course, hand_out: HandOut, terms: Terms, tmp_path: Path
+) -> None:
+    shutil.copytree(course.folder, tmp_path / "copy")
+    desk, (first, second, third, *_) = Desk(tmp_path / "copy" / "out"), course.handouts
+    desk.archive(first).unlink()
+    desk.page(second).unlink()
+    shutil.rmtree(desk.folder(third))
+    for name in ("key.json", "key.csv"):
+        (desk.keys / name).unlink()
+    assert files_of(desk) != course.files()
+    assert hand_out(tmp_path / "copy", terms).files() == course.files()
 
 
 def stamps(folder: Path) -> dict[Path, tuple[int, bytes]]:
@@ -354,9 +360,9 @@ def programs(one: One) -> dict[str, str]:
     return {name: text.replace(one.hunt.code, "") for name, text in texts if "gpt/" in name}
 
 
-def test_no_two_students_with_one_bug_have_the_same_code(ones: list[One]) -> None:
+def test_no_two_students_with_one_bug_have_the_same_code(course: Course) -> None:
     by_slug: dict[str, list[dict[str, str]]] = {}
-    for one in ones:
+    for one in hunts_of(course):
         by_slug.setdefault(one.hunt.slug, []).append(programs(one))
     assert max(map(len, by_slug.values())) > 1
     for copies in by_slug.values():
