@@ -22,7 +22,8 @@ from bugkit.catalogue import load_catalogue
 from bugkit.disguise import Level
 from bugkit.handout.bench import Bench
 from bugkit.handout.desk import Desk, put, put_file
-from bugkit.handout.make import Order, make, matrix_for
+from bugkit.handout.make import Order, bench_for, make
+from bugkit.handout.manifest import Manifest
 from bugkit.handout.plan import planned
 from bugkit.handout.pool import pool_of
 from bugkit.handout.roster import Student
@@ -61,16 +62,18 @@ def main() -> None:
     students = [Student(f"s{n:05}", f"Student {n}", None, n + 1) for n in range(arguments.students)]
     handouts = planned(Secret(bytes(range(SIZE))), terms, students)
     with Progress("steps") as progress:
-        matrix = matrix_for(list(catalogue.values()), progress)  # so that the cache has it
+        # So that the cache has what the detectors say.
+        bench = bench_for(terms, [h for one in handouts for h in one.hunts], catalogue, progress)
     with tempfile.TemporaryDirectory() as scratch:
-        order = Order(terms, handouts, Desk(Path(scratch) / "out"), with_archives=True)
+        record = Manifest("benchmark", terms, tuple(students))
+        order = Order(handouts, record, Desk(Path(scratch) / "out"), with_archives=True)
         with Progress("students") as progress:
             wall = seconds(lambda: make(order, catalogue, progress))
             used = resource.getrusage(resource.RUSAGE_CHILDREN)
             again = seconds(lambda: make(order, catalogue, progress))
         written = [path for path in Path(scratch).rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in written)
-        parts = shares(Bench(terms, catalogue, matrix), order, Desk(Path(scratch) / "few" / "out"))
+        parts = shares(bench, order, Desk(Path(scratch) / "few" / "out"))
     print(
         f"{len(handouts)} students, {Options().jobs} processes, {len(written)} files, "
         f"{size / 2**20:.0f} MiB, {arguments.worksheet}, disguise {arguments.disguise}\n"
@@ -94,7 +97,8 @@ def main() -> None:
 
 def shares(bench: Bench, order: Order, desk: Desk) -> dict[str, float]:
     """Part of the work -> seconds of CPU for one student, once everything has been read."""
-    desk.prepare()
+    with desk.open():
+        pass
     spent: dict[str, float] = defaultdict(float)
 
     @contextmanager
@@ -107,7 +111,8 @@ def shares(bench: Bench, order: Order, desk: Desk) -> dict[str, float]:
         if handout is order.handouts[0]:
             spent.clear()  # the first round was to get warm
             desk = Desk(desk.out / "warm")
-            desk.prepare()
+            with desk.open():
+                pass
         with timed("the program in other words"):
             hunts = [bench.prepared(hunt) for hunt in handout.hunts]
         with timed("tests, texts and worksheet"):

@@ -50,9 +50,8 @@ def test_unknown_characters_are_refused(gpt: "GPT") -> None:
         token_ids = gpt.encode("to be? not", vocabulary)
     except Exception:  # which one is not agreed on
         return
-    pytest.fail(
-        f"'?' is not in the vocabulary, but the text was encoded as {np.asarray(token_ids).tolist()}"
-    )
+    text = np.asarray(token_ids).tolist()
+    pytest.fail(f"'?' is not in the vocabulary, but the text was encoded as {text}")
 
 
 def test_vocabulary_ignores_the_order_of_the_text(gpt: "GPT") -> None:

@@ -1,6 +1,7 @@
 """The folder that handouts are written to, and the folder of their keys beside it."""
 
 import contextlib
+import errno
 import os
 import shutil
 import tempfile
@@ -78,7 +79,7 @@ class Desk:
                     f"{shown(folder)}: you may not write to it; change that, or name another "
                     "folder with --out"
                 )
-        for parent in self.out.resolve().parents:
+        for parent in self.out.resolve().parents[:-1]:
             if parent.with_name(f"{parent.name}-keys").joinpath(manifest.NAME).exists():
                 raise Problem(
                     f"{shown(self.out)}: lies among the handouts in {shown(parent)}, where "
@@ -131,7 +132,7 @@ def make_folder(folder: Path) -> None:
 
 
 def put(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Make this folder with these files, as a whole or not at all."""
+    """Make this folder with these files, as a whole or not at all; one that exists stays."""
     try:
         with _unfinished(folder.parent) as making:
             for name, content in files.items():
@@ -139,8 +140,11 @@ def put(folder: Path, files: Mapping[str, bytes]) -> None:
                     # Not with its parents: if somebody took `making` away, it must not come back.
                     (making / parent).mkdir(exist_ok=True)
                 (making / name).write_bytes(content)
-            making.rename(folder)
+            if not folder.exists():
+                making.rename(folder)
     except OSError as error:
+        if folder.is_dir() and error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+            return  # another run has made it meanwhile
         raise Problem(f"{shown(folder)}: cannot be written: {reason(error)}") from None
 
 
@@ -149,9 +153,12 @@ def put_file(path: Path, data: bytes, private: bool = False) -> None:
     try:
         with _unfinished(path.parent) as making:
             new = making / path.name
-            new.write_bytes(data)
-            if private:
-                new.chmod(0o600)
+            with new.open("wb") as stream:
+                if private:
+                    new.chmod(0o600)
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
             new.replace(path)
     except OSError as error:
         raise Problem(f"{shown(path)}: cannot be written: {reason(error)}") from None

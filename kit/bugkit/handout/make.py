@@ -1,6 +1,7 @@
 """A plan -> folders, archives and keys, on all cores; what exists already is left as it is."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..archive import zipped
@@ -60,10 +61,7 @@ def make(order: Order, catalogue: Mapping[str, Bug], progress: Report) -> tuple[
     hunts = [hunt for handout in todo for hunt in handout.hunts]
     bench = bench_for(order.terms, hunts, catalogue, progress)
     desk = order.desk
-    with desk.open():
-        if order.new_secret is not None:
-            store(order.new_secret, desk.secret)
-        manifest.write(desk.keys, order.manifest)
+    with begun(order):
         work = spread(_make_one, todo, Options().jobs, _begin, (bench, order))
         for done, _ in enumerate(work, 1):
             progress(done, len(todo))
@@ -72,6 +70,16 @@ def make(order: Order, catalogue: Mapping[str, Bug], progress: Report) -> tuple[
         # The mark tells spreadsheets that this is UTF-8.
         _replace(desk, "key.csv", "\ufeff" + as_csv(records))
     return records
+
+
+@contextmanager
+def begun(order: Order) -> Iterator[None]:
+    """The desk, with all on it that a later run must agree with."""
+    with order.desk.open():
+        if order.new_secret is not None:
+            store(order.new_secret, order.desk.secret)
+        manifest.write(order.desk.keys, order.manifest)
+        yield
 
 
 def bench_for(

@@ -11,7 +11,7 @@ from bugkit.catalogue import Bug, load_catalogue
 from bugkit.disguise import Level
 from bugkit.handout.copy import MARK
 from bugkit.handout.desk import Desk
-from bugkit.handout.make import Order
+from bugkit.handout.make import Order, begun
 from bugkit.handout.plan import Handout
 from bugkit.handout.pool import Candidate
 from bugkit.handout.request import Request, ordered
@@ -65,11 +65,14 @@ class Course:
         return path
 
     def ask(self, roster: str = "ada\nbob\n", terms: Terms = TERMS, **changes: Any) -> Order:
-        """Ask for handouts with the secret of the course; `said` is what this told."""
+        """Ask for handouts with the secret of the course, and begin to make them; `said` is what
+        this told."""
         self.said = []
         known = changes.pop("catalogue", catalogue())
         request = Request(self.roster(roster), terms, self.desk, self.secret)
-        return ordered(replace(request, **changes), known, self.said.append)
+        order = ordered(replace(request, **changes), known, self.said.append)
+        with begun(order):
+            return order
 
     def refuses(self, *words: str, **asked: Any) -> None:
         """Asking ends with one message that has all these words, and changes no file."""

@@ -14,7 +14,9 @@ from bugkit import exits
 from bugkit.cli import cli
 from bugkit.handout.copy import MARK
 from bugkit.handout.form import form_of
+from bugkit.handout.make import Order, begun
 from bugkit.handout.manifest import NAME
+from bugkit.handout.record import Record
 from bugkit.handout.secret import store
 from bugkit.worksheet.codes import ALPHABET
 
@@ -30,6 +32,12 @@ GROUPED = (
     "Bob,B,CON,owls\n"
 )
 FORM = form_of(SECRET, "Hunt 1", "0042")
+
+
+def only_begun(order: Order, *_: object) -> tuple[Record, ...]:
+    """As much of making as a later run must agree with."""
+    with begun(order):
+        return ()
 
 
 def handout(*arguments: str) -> Result:
@@ -333,7 +341,7 @@ def test_another_secret_looks_nothing_up(
 def test_the_secret_that_was_drawn_is_pointed_at(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bugkit.handout.make.make", lambda *_: ())
+    monkeypatch.setattr("bugkit.handout.make.make", only_begun)
     result = handout(*ROSTER)
     assert result.exit_code == 0
     assert result.stdout.splitlines()[-1] == (
@@ -348,7 +356,7 @@ def test_a_catalogue_that_grew_changes_nothing(
     make_bug: Callable[..., Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bugkit.handout.make.make", lambda *_: ())
+    monkeypatch.setattr("bugkit.handout.make.make", only_begun)
     assert handout(*ROSTER).exit_code == 0
     before = tree(here)
     catalogue = make_bug("one_more").parent

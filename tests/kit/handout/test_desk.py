@@ -3,10 +3,12 @@
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bugkit.handout.desk import MAKING, TOLERATED, Desk, make_folder, put
+from bugkit.handout import manifest
+from bugkit.handout.desk import MAKING, TOLERATED, Desk, make_folder, put, put_file
 from bugkit.handout.plan import planned
 from bugkit.handout.roster import Student
 from bugkit.problems import Problem
@@ -89,7 +91,8 @@ def test_a_folder_is_made_as_a_whole_or_not_at_all(
 @POSIX
 def test_others_may_read_handouts_and_not_keys(here: Path) -> None:
     desk = Desk(here / "out")
-    desk.prepare()
+    with desk.open():
+        pass
     put(desk.out / "ada", {"gpt/model.py": b""})
     assert stat.S_IMODE((desk.out / "ada").stat().st_mode) == 0o755
     assert stat.S_IMODE(desk.keys.stat().st_mode) == 0o700
@@ -110,8 +113,64 @@ def test_what_a_killed_run_left_is_cleared_away(here: Path) -> None:
     (desk.out / "ada").mkdir()
     assert desk.used() == ["ada"]
     desk.require_own([ADA])
-    desk.prepare()
+    with desk.open():
+        pass
     assert list(tree(desk.out)) == ["ada"]
+
+
+def test_a_second_run_waits_for_nobody_and_takes_nothing_away(here: Path) -> None:
+    desk = Desk(here / "out")
+    with desk.open():
+        (desk.out / f"{MAKING}1").mkdir()
+        with pytest.raises(Problem, match="out-keys: another run is at work here"), desk.open():
+            pass
+        assert (desk.out / f"{MAKING}1").is_dir()
+
+
+def test_who_is_still_at_work_on_what_was_cleared_away_ends_with_nothing(here: Path) -> None:
+    files = dict.fromkeys(["a/x", "b/y", "c"], b"")
+    desk = Desk(here / "out")
+
+    class Late(dict[str, bytes]):
+        """Another run clears away in the middle of it."""
+
+        def items(self) -> Any:
+            for number, item in enumerate(files.items()):
+                if number == 1:
+                    with desk.open():
+                        pass
+                yield item
+
+    with desk.open():
+        pass
+    with pytest.raises(Problem, match="cannot be written"):
+        put(desk.out / "ada", Late())
+    assert list(tree(desk.out)) == []
+
+
+@pytest.mark.parametrize("inside", ["out/ada", "out/ada/gpt/more", "out"])
+def test_no_key_lies_among_handouts(here: Path, inside: str) -> None:
+    desk = Desk(here / "out")
+    with desk.open():
+        (desk.keys / manifest.NAME).write_text("{}", encoding="utf-8")
+    with pytest.raises(Problem, match=r"lies among the handouts in out, .* another folder"):
+        Desk(here / inside / "late").require_free()
+
+
+def test_no_key_lies_beside_what_is_none(here: Path) -> None:
+    (here / "out-keys" / "ada").mkdir(parents=True)
+    with pytest.raises(Problem, match=r"out-keys.ada: is no key; .* another folder with --out"):
+        Desk(here / "out").require_free()
+
+
+@POSIX
+def test_keys_are_private_even_in_a_folder_that_was_not(here: Path) -> None:
+    desk = Desk(here / "out")
+    desk.keys.mkdir(mode=0o755)
+    with desk.open():
+        put_file(desk.keys / "key.csv", b"", private=True)
+    assert stat.S_IMODE(desk.keys.stat().st_mode) == 0o700
+    assert stat.S_IMODE((desk.keys / "key.csv").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("name", TOLERATED)
@@ -123,9 +182,10 @@ def test_what_systems_leave_behind_counts_for_nothing(here: Path, name: str) -> 
 
 def test_folders_are_made_twice_without_harm(here: Path) -> None:
     desk = Desk(here / "deep" / "out")
-    desk.prepare()
-    before = tree(here)
-    desk.prepare()
+    with desk.open():
+        before = tree(here)
+    with desk.open():
+        pass
     desk.require_free()
     assert tree(here) == before
 

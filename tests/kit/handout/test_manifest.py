@@ -20,9 +20,9 @@ from bugkit.handout.manifest import (
 from bugkit.handout.pool import Candidate
 from bugkit.handout.roster import Student
 from bugkit.handout.secret import fingerprint
+from bugkit.handout.terms import Texts
 from bugkit.problems import Problem
 from bugkit.worksheet.forms import Form
-from bugkit.worksheet.model import Hints
 
 from .asking import OTHER_SECRET, POOL, SECRET, TERMS
 
@@ -36,7 +36,7 @@ RICH = Manifest(
         group_by="Groups",
         disguise=Level.LIGHT,
         worksheet=Form.IPYNB,
-        hints=Hints.INLINE,
+        texts=Texts.HINTS,
         visible=("test_one", "test_two"),
         pool=(*POOL, Candidate("qkv_sliced", True, 8, 1)),
     ),
@@ -45,7 +45,7 @@ RICH = Manifest(
 
 KEYS = (
     *("version", "assignment", "secret", "per_student", "innocent_share", "group_by"),
-    *("disguise", "worksheet", "hints", "visible", "pool", "students"),
+    *("disguise", "worksheet", "texts", "visible", "pool", "students"),
 )
 
 
@@ -151,7 +151,7 @@ def test_a_wrong_value_is_named(
     assert f"{path.split('.')[0]} cannot be " in told(folder)
 
 
-@pytest.mark.parametrize("key", ["disguise", "worksheet", "hints"])
+@pytest.mark.parametrize("key", ["disguise", "worksheet", "texts"])
 def test_an_unknown_choice_is_quoted(folder: Path, content: dict[str, Any], key: str) -> None:
     save(folder, content | {key: "purple"})
     assert "'purple'" in told(folder)
@@ -179,7 +179,7 @@ def test_another_secret_does_not_fit(folder: Path) -> None:
         ({"group_by": None}, "--group-by: 'Groups', and not none; keep to it"),
         ({"disguise": Level.FULL}, "--disguise: light, and not full; keep to it"),
         ({"worksheet": Form.PDF}, "--worksheet: ipynb, and not pdf; keep to it"),
-        ({"hints": Hints.STRIP}, "--hints: inline, and not strip; keep to it"),
+        ({"texts": Texts.NEUTRAL}, "--texts: hints, and not neutral; keep to it"),
         ({"visible": ()}, "--visible: test_one test_two, and not none; keep to it"),
         ({"pool": POOL}, "than --bugs selects now; leave --bugs out to keep to them"),
     ],

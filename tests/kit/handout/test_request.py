@@ -13,9 +13,9 @@ from bugkit.handout.manifest import NAME
 from bugkit.handout.pool import Candidate
 from bugkit.handout.request import Request, ordered
 from bugkit.handout.secret import fingerprint, read_secret, store
+from bugkit.handout.terms import Texts
 from bugkit.problems import MissingTool, Problem
 from bugkit.worksheet.forms import Form
-from bugkit.worksheet.model import Hints
 
 from .asking import OTHER_SECRET, POOL, SECRET, TERMS, Course, catalogue, slugs, tree
 
@@ -159,7 +159,7 @@ OTHERS: dict[str, Any] = {
     "--group-by": {"group_by": "Groups"},
     "--disguise": {"disguise": Level.LIGHT},
     "--worksheet": {"worksheet": Form.MARKDOWN},
-    "--hints": {"hints": Hints.NONE},
+    "--texts": {"texts": Texts.HINTS},
     "--visible": {"visible": ("test_batch_items_are_independent",)},
 }
 
@@ -255,14 +255,15 @@ def test_what_systems_leave_behind_is_tolerated(course: Course, name: str) -> No
 def test_the_first_run_draws_a_secret_and_the_next_ones_keep_it(course: Course) -> None:
     order = course.ask(secret_file=None)
     drawn = read_secret(course.desk.secret)
-    assert course.ask(secret_file=None) == order
+    assert order.new_secret == drawn
+    assert course.ask(secret_file=None) == replace(order, new_secret=None)
     assert read_secret(course.desk.secret) == drawn
 
 
 def test_a_secret_of_the_course_is_not_copied_to_the_keys(course: Course) -> None:
     course.ask()
     keys = course.desk.keys
-    assert {keys / "pages", keys / NAME} == set(keys.iterdir())
+    assert {keys / "pages", keys / "records", keys / NAME} == set(keys.iterdir())
     assert list(course.desk.out.iterdir()) == []
 
 

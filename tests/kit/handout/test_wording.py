@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from bugkit.catalogue import Bug, load_catalogue
 from bugkit.disguise import Disguised, Level, Place, disguise
-from bugkit.handout.wording import Wording, all_names, modules_of, wording_of
+from bugkit.handout.renaming import all_names, modules_of
+from bugkit.handout.wording import Wording, wording_of
 from bugkit.package import modest, package
 from bugkit.worksheet.words import prose
 
