@@ -222,8 +222,8 @@ def _hand_out(request: "Request", catalogue: dict[str, Bug]) -> None:
     click.echo(f"{shown(desk.keys)}: key.csv, key.json, and a page for each student in pages")
     kinds = len({hunt.slug for hunt in hunts})
     click.echo(
-        f"{_count(len(hunts), 'hunt')} in {_count(kinds, 'program')}"
-        + (f"; {_count(right, 'hunt')} without a bug" if right else "")
+        f"{_count(len(hunts), 'hunt')}, {kinds} different"
+        + (f", {right} without a bug" if right else "")
     )
     unseen = sum(hunt.verdict == "bug" and not hunt.visible_that_fail for hunt in hunts)
     if unseen:

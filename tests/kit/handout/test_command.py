@@ -262,7 +262,7 @@ def test_the_summary_says_what_was_made_and_where(made: tuple[Path, Result]) -> 
     assert result.stdout.splitlines() == [
         "out: 2 folders for students",
         "out-keys: key.csv, key.json, and a page for each student in pages",
-        "2 hunts in 1 program",
+        "2 hunts, 1 different",
     ]
     odd, unseen = [line for line in result.stderr.splitlines() if line.startswith("bugkit: ")]
     name = rows(folder)[1]["folder"]
