@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bugkit.handout.terms import Terms
+from bugkit.catalogue import load_catalogue
+from bugkit.disguise import Level
+from bugkit.handout.make import bench_for
+from bugkit.handout.plan import Hunt
+from bugkit.handout.terms import Terms, Texts
 from bugkit.worksheet.forms import Form
 
 from ..worksheet import pages
@@ -16,6 +20,8 @@ from .conftest import STUDENTS, Course, HandOut
 from .fresh import clean
 
 pytest.importorskip("libcst", reason="needs the extra handout")
+
+FORM = "K7Q2-MX4T"
 
 RUN = """
 import json, pathlib, sys
@@ -52,6 +58,19 @@ def test_no_page_of_a_pdf_lacks_the_form_id(
     assert other.read_bytes() == sheet.read_bytes()
     assert again.files() == course.files()
     assert "`worksheet.pdf`" in (sheet.parent / "README.md").read_text("utf-8")
+
+
+@pages.needs_paper
+def test_no_copy_needs_more_than_its_leaf(terms: Terms) -> None:
+    """With all texts, which take the most room; in other words code is longer or shorter."""
+    catalogue = load_catalogue()
+    hunts = [Hunt(slug, 1, 1, FORM, slug.encode()) for slug in sorted(catalogue)[::22]]
+    whole = replace(terms, worksheet=Form.PDF, texts=Texts.CATALOGUE, disguise=Level.FULL)
+    bench = bench_for(whole, hunts, catalogue, lambda *_: None)
+    for hunt in hunts:
+        files = bench.prepared(hunt).files()
+        found = pages.opened(files["worksheet.pdf"]).pages
+        assert len(found) in (2, 3), hunt.slug  # a third page if the code is long
 
 
 def test_no_notebook_runs_anything_but_the_students_own_program(

@@ -137,8 +137,9 @@ def on_paper(page: "Page", paper: Paper) -> None:
 def test_no_sheet_of_the_catalogue_leaves_its_leaf(
     paper: Paper, catalogue: dict[str, Bug], sheet: Callable[[str], Sheet], open_page: Open
 ) -> None:
+    # Letter is the shorter paper: what fits there is only sampled on A4.
+    sheets = [sheet(slug) for slug in list(catalogue)[:: 1 if paper is Paper.LETTER else 4]]
     # With a drawing and with a table in its place, in turns.
-    sheets = [sheet(slug) for slug in catalogue]
     sheets = [drawn(s) if i % 2 else s for i, s in enumerate(sheets)]
     for first in range(0, len(sheets), CHUNK):
         some = set_of(*sheets[first : first + CHUNK])

