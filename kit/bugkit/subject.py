@@ -25,6 +25,9 @@ from .problems import Problem, nearest, said
 ADAPTER = "adapter.py"
 """A file that says itself which names stand for which: it is not read as anything else."""
 
+HANDED_OUT = "gpt/__init__.py"
+"""The program in a folder that was handed out."""
+
 
 class Kind(StrEnum):
     """What sort of subject it is."""
@@ -122,7 +125,9 @@ def find_subject(name: str, catalogue: Mapping[str, Bug]) -> Subject:
         return subject_of(load_bug(path.resolve()))
     file = _entry(path)
     read_text(file)
-    title = file.parent.name if file.name == "__init__.py" else file.name
+    # A package is called as its folder; a handout, which holds one, as its own.
+    package = path.resolve() if path.is_dir() else file.parent
+    title = package.name if file.name == "__init__.py" else file.name
     return Subject(name, Kind.FILE, title, file)
 
 
@@ -132,7 +137,7 @@ def _entry(path: Path) -> Path:
         if path.suffix != ".py":
             raise Problem(f"{path}: not a Python file; give a .py file or a folder")
         return path.resolve()
-    for name in (ADAPTER, "__init__.py"):
+    for name in (ADAPTER, "__init__.py", HANDED_OUT):
         if (path / name).is_file():
             return (path / name).resolve()
     files = sorted(path.glob("*.py"))

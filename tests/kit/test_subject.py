@@ -262,6 +262,15 @@ def test_a_package_comes_before_its_modules() -> None:
     assert (subject.path.name, subject.title) == ("__init__.py", "my")
 
 
+def test_a_folder_that_was_handed_out_is_checked_under_its_own_name() -> None:
+    for name in ("gpt/__init__.py", "gpt/model.py", "test_visible.py", "test_regression.py"):
+        write(f"1234/{name}")
+    subject = find_subject("1234", {})
+    assert subject.path == Path("1234/gpt/__init__.py").resolve()
+    assert subject.title == "1234"
+    assert find_subject("1234/gpt", {}).title == "gpt"
+
+
 def test_a_folder_with_one_file_means_that_file() -> None:
     write("my/gpt.py")
     write("my/notes.txt")
