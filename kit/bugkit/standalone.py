@@ -60,7 +60,8 @@ def standalone(detectors: Sequence[str], package: str = "") -> str:
 
 def _modules() -> dict[str, Module]:
     """Those that are used before those that use them."""
-    paths = [PACKAGE / "plain.py", DETECTORS / "trees.py", DETECTORS / "cases.py"]
+    helpers = ("trees.py", "cases.py", "slopes.py")
+    paths = [PACKAGE / "plain.py", *(DETECTORS / name for name in helpers)]
     paths += sorted(DETECTORS.glob("test_*.py"))
     return {path.stem: take_apart(path.stem, read_text(path)) for path in paths}
 

@@ -5,14 +5,13 @@ and a step back, check it without any second opinion on how it is computed. The 
 and whatever a detector is not about is silenced or made neutral, so that it tells where to look.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from . import cases
+from .slopes import Case, assert_slopes, near
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
@@ -24,25 +23,7 @@ T = 4
 TOKEN_IDS = np.array([[3, 1, 3, 0], [5, 3, 1, 5]])
 """Words that occur twice in a row, in both rows, or once; 2, 4 and 6 are never read."""
 
-STEP = 1e-5
-"""Length of a step: the error of central differences is about its square, and rounding about
-1e-16 divided by it."""
-
-CLOSE, NEGLIGIBLE = 1e-6, 1e-8
-"""How far slope and gradient may lie apart: relative to the slope, and in any case."""
-
 DROPOUT_SEED = 7
-
-
-@dataclass(frozen=True)
-class Case:
-    """A model and a batch."""
-
-    cfg: Any
-    params: dict[str, Any]
-    token_ids: np.ndarray
-    targets: np.ndarray
-    options: Mapping[str, int]
 
 
 def test_gradients_of_the_head(gpt: "GPT") -> None:
@@ -146,6 +127,18 @@ def test_gradients_of_queries_and_keys_under_dropout(gpt: "GPT") -> None:
     assert_slopes(gpt, case, queries_and_keys())
 
 
+def test_gradients_of_norms_under_dropout(gpt: "GPT") -> None:
+    """With dropout, gradients of what feeds a branch are slopes of the loss.
+
+    A branch is dropped where the stream takes it up, and its gradient passes the same mask on the
+    way back to the norm that the branch begins with.
+    """
+    case = make_case(gpt, tie_word_embeddings=False, dropout=0.3)
+    make_gains_one(case.params)
+    names = ("ln1.g", "ln1.b", "ln2.g", "ln2.b", "mlp.w1", "mlp.b1", "mlp.w2", "mlp.b2")
+    assert_slopes(gpt, case, {f"blocks.0.{name}": ... for name in names})
+
+
 def test_small_batches_add_up_to_a_large_one(gpt: "GPT") -> None:
     """Gradients gathered from small batches are those of the whole batch.
 
@@ -231,59 +224,6 @@ def queries_and_keys() -> dict[str, Any]:
     return {f"blocks.0.attn.{name}": np.s_[..., : 2 * C] for name in ("w_qkv", "b_qkv")}
 
 
-def loss_of(gpt: "GPT", case: Case) -> float:
-    """The loss, by a forward pass."""
-    logits = gpt.gpt_forward(case.params, case.cfg, case.token_ids, **case.options)
-    return cases.loss_of(gpt, logits, case.targets)
-
-
-def assert_slopes(gpt: "GPT", case: Case, parts: Mapping[str, Any]) -> None:
-    """Each part of these arrays: the gradient along a random step is the slope of the loss.
-
-    Skips where float64 is not offered, and says nothing about a loss that is not finite.
-    """
-    __tracebackhide__ = True
-    with cases.optional("dropout_seed"):
-        loss = loss_of(gpt, case)
-        told, grads = gpt.loss_and_grads(
-            case.params, case.cfg, case.token_ids, case.targets, **case.options
-        )
-    if not np.isfinite(loss):
-        return
-    gradients = dict(cases.leaves(grads))
-    if any(cases.precision(grad) == "float32" for grad in gradients.values()):
-        pytest.skip("central differences need float64")
-    assert near(told, loss), (
-        f"loss_and_grads tells a loss of {told:.6g}, the logits give {loss:.6g}"
-    )
-    arrays = dict(cases.leaves(case.params))
-    rng = np.random.default_rng(cases.SEED)
-    for path, where in parts.items():
-        if path not in arrays:
-            continue  # a bias that this implementation does without
-        step = np.zeros_like(arrays[path])
-        step[where] = rng.normal(size=step[where].shape)
-        step *= STEP / np.sqrt(np.sum(step**2))
-        slope = slope_along(gpt, case, arrays[path], step)
-        # An implementation without this array has no gradient for it either.
-        expected = float(np.sum(gradients.get(path, np.zeros(1)) * step)) / STEP
-        assert abs(slope - expected) <= CLOSE * abs(slope) + NEGLIGIBLE, (
-            f"{path}: along a small step the loss changes at a rate of {slope:.6g}, but the "
-            f"gradient says {expected:.6g}"
-        )
-
-
-def slope_along(gpt: "GPT", case: Case, array: np.ndarray, step: np.ndarray) -> float:
-    """Central difference of the loss; the array, which is part of the model, ends as it was."""
-    before = array.copy()
-    array[:] = before + step
-    ahead = loss_of(gpt, case)
-    array[:] = before - step
-    back = loss_of(gpt, case)
-    array[:] = before
-    return (ahead - back) / (2 * STEP)
-
-
 def assert_accumulated(gpt: "GPT", rows: int, micro_batch_size: int) -> None:
     """Gradients of so many rows, a few at a time, are those of all rows at once."""
     __tracebackhide__ = True
@@ -296,9 +236,3 @@ def assert_accumulated(gpt: "GPT", rows: int, micro_batch_size: int) -> None:
         axes = ("row", "column") if expected.ndim == 2 else ("entry",)
         what = f"gradient of {path}, {rows} rows {micro_batch_size} at a time"
         cases.assert_same(got[path], expected, what, axes)
-
-
-def near(got: float, expected: float) -> bool:
-    """Equal up to the rounding of single precision, which a loss may have been through; NaN is not
-    for here to say."""
-    return not abs(got - expected) > cases.ROUNDING["float32"] * max(1.0, abs(expected))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from . import cases
+from .slopes import Case, assert_slopes, change_along
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
@@ -92,24 +93,37 @@ def test_shared_heads_gather_every_gradient(gpt: "GPT") -> None:
     targets = cases.other(token_ids)
     _, grads = gpt.loss_and_grads(params, cfg, token_ids, targets)
     weight = params["blocks"][0]["attn"]["w_qkv"]
+
+    def loss() -> float:
+        return gpt.loss_and_grads(params, cfg, token_ids, targets)[0]
+
     for name, start in (("keys", H * D), ("values", (H + K) * D)):
         columns = slice(start, start + K * D)
         grad = np.asarray(grads["blocks"][0]["attn"]["w_qkv"])[:, columns]
         precision = cases.precision(grad)
         way = np.random.default_rng(cases.SEED).normal(size=grad.shape)
-        losses = []
-        for sign in (1, -1):
-            original = weight[:, columns].copy()
-            weight[:, columns] += sign * STEP[precision] * way
-            losses.append(gpt.loss_and_grads(params, cfg, token_ids, targets)[0])
-            weight[:, columns] = original
-        slope = (losses[0] - losses[1]) / (2 * STEP[precision])
+        slope = change_along(loss, weight[:, columns], STEP[precision] * way) / STEP[precision]
         told = float(np.sum(grad * way))
         if np.isfinite(slope):
             assert abs(told - slope) <= SLOPE[precision] * max(1.0, abs(slope)), (
                 f"moving the weights of the shared {name} changes the loss by {slope:.6g} for each "
                 f"unit, but the gradient says {told:.6g}"
             )
+
+
+def test_each_query_head_gets_its_own_gradient(gpt: "GPT") -> None:
+    """With grouped queries, the gradient of each query head is the slope of the loss.
+
+    A group shares keys and values. What each of its heads asks is its own, and so is what comes
+    back.
+    """
+    cfg, params = cases.model(gpt, **GROUPED, tie_word_embeddings=False)
+    cases.silence_mlp(params)
+    token_ids = cases.tokens()
+    case = Case(cfg, params, token_ids, cases.other(token_ids))
+    for head in range(H):
+        columns = np.s_[..., head * D : (head + 1) * D]
+        assert_slopes(gpt, case, {"blocks.0.attn.w_qkv": columns}, f"query head {head}")
 
 
 def _columns(attention: dict[str, Any]) -> list[np.ndarray]:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from . import cases
+from .slopes import Case, assert_slopes
 
 if TYPE_CHECKING:
     from bugkit.contract import GPT
@@ -150,6 +151,22 @@ def test_rotary_theta_reaches_the_model(gpt: "GPT") -> None:
     cases.assert_changed(
         usual, short, "rope_theta = 10 gives the same logits as rope_theta = 10000"
     )
+
+
+def test_rotary_gradients_are_turned_back(gpt: "GPT") -> None:
+    """With rotary positions, gradients of queries and keys are slopes of the loss.
+
+    Both are turned before they meet. So what their products send back is turned back, by the same
+    angles and in the same pairs, before it reaches the projection.
+    """
+    cfg, params = cases.model(gpt, **ROTARY, rope_theta=THETA, tie_word_embeddings=False)
+    cases.silence_mlp(params)
+    token_ids = cases.tokens()
+    case = Case(cfg, params, token_ids, cases.other(token_ids))
+    C = ROTARY["d_model"]
+    for what, columns in (("queries", np.s_[..., :C]), ("keys", np.s_[..., C : 2 * C])):
+        arrays = {f"blocks.0.attn.{name}": columns for name in ("w_qkv", "b_qkv")}
+        assert_slopes(gpt, case, arrays, what)
 
 
 def _one_step(gpt: "GPT", width: int, **options: float) -> np.ndarray:
