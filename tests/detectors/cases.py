@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from .trees import as_float32 as as_float32
 from .trees import clear as clear
 from .trees import constant_channel as constant_channel
 from .trees import copied as copied
 from .trees import leave_out
 from .trees import leaves as leaves
+from .trees import make_gains_one as make_gains_one
 from .trees import part as part
 
 if TYPE_CHECKING:

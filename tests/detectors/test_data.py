@@ -48,6 +48,20 @@ def test_every_stretch_of_the_text_is_drawn(gpt: "GPT") -> None:
     assert starts == [0, 1], f"nine tokens hold windows of 7 from 0 and from 1; drawn: {starts}"
 
 
+def test_a_window_and_its_targets_are_text_enough(gpt: "GPT") -> None:
+    """A text of T + 1 tokens holds one sequence of T and its targets.
+
+    The last token is nobody's input, and the target of the one before it.
+    """
+    data = np.arange(8)
+    try:
+        inputs, _ = gpt.get_batch(data, 2, 7, 0)
+    except (AssertionError, IndexError, ValueError) as error:
+        pytest.fail(f"8 tokens for sequences of 7 raise {type(error).__name__}: {error}")
+    rows = np.asarray(inputs).tolist()
+    assert rows == [data[:-1].tolist()] * 2, f"sequences of 7 from the tokens 0 to 7 are {rows}"
+
+
 def test_rows_of_a_batch_are_drawn_apart(gpt: "GPT") -> None:
     """The rows of a batch come from different places, and another seed draws other places.
 

@@ -102,7 +102,8 @@ def test_shared_heads_gather_every_gradient(gpt: "GPT") -> None:
         grad = np.asarray(grads["blocks"][0]["attn"]["w_qkv"])[:, columns]
         precision = cases.precision(grad)
         way = np.random.default_rng(cases.SEED).normal(size=grad.shape)
-        slope = change_along(loss, weight[:, columns], STEP[precision] * way) / STEP[precision]
+        step = STEP[precision]
+        slope = change_along(loss, weight[:, columns], step * way) / step
         told = float(np.sum(grad * way))
         if np.isfinite(slope):
             assert abs(told - slope) <= SLOPE[precision] * max(1.0, abs(slope)), (
@@ -118,11 +119,12 @@ def test_each_query_head_gets_its_own_gradient(gpt: "GPT") -> None:
     back.
     """
     cfg, params = cases.model(gpt, **GROUPED, tie_word_embeddings=False)
+    cases.make_gains_one(params)
     cases.silence_mlp(params)
     token_ids = cases.tokens()
     case = Case(cfg, params, token_ids, cases.other(token_ids))
     for head in range(H):
-        columns = np.s_[..., head * D : (head + 1) * D]
+        columns = np.s_[:, head * D : (head + 1) * D]
         assert_slopes(gpt, case, {"blocks.0.attn.w_qkv": columns}, f"query head {head}")
 
 

@@ -1,6 +1,6 @@
 """Numbers: finite, of the right type, the same wherever the input stands, and all of them used."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_float32_stays_float32(gpt: "GPT") -> None:
     speed, and other numbers than on the hardware that the model is meant for.
     """
     cfg, params = cases.model(gpt, n_layers=1)
-    logits = gpt.gpt_forward(as_float32(params), cfg, cases.tokens())
+    logits = gpt.gpt_forward(cases.as_float32(params), cfg, cases.tokens())
     if not hasattr(logits, "dtype"):
         pytest.skip("arrays with a type are not offered")
     assert logits.dtype == np.float32, f"float32 parameters gave {logits.dtype} logits"
@@ -87,12 +87,3 @@ def test_every_bias_gain_and_block_matters(gpt: "GPT") -> None:
     params["blocks"].reverse()
     after = cases.logits_of(gpt, params, cfg, cases.tokens())
     cases.assert_changed(before, after, "two blocks changed places, but no logit moved")
-
-
-def as_float32(tree: Any) -> Any:
-    """The same parameters in single precision."""
-    if isinstance(tree, dict):
-        return {key: as_float32(value) for key, value in tree.items()}
-    if isinstance(tree, list):
-        return [as_float32(value) for value in tree]
-    return tree.astype(np.float32)

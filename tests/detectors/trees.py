@@ -28,11 +28,27 @@ def copied(tree: Any) -> Any:
     return tree.copy()
 
 
+def as_float32(tree: Any) -> Any:
+    """The same parameters in single precision."""
+    if isinstance(tree, dict):
+        return {key: as_float32(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [as_float32(value) for value in tree]
+    return tree.astype(np.float32)
+
+
 def clear(arrays: dict[str, np.ndarray], *names: str) -> None:
     """Fill those of these arrays with zeros that there are."""
     for name in names:
         if name in arrays:
             arrays[name][:] = 0.0
+
+
+def make_gains_one(params: dict[str, Any]) -> None:
+    """Let every norm only standardise and add its bias."""
+    for path, array in leaves(params):
+        if path.split(".")[-1] == "g":
+            array[:] = 1.0
 
 
 def leave_out(params: dict[str, Any], own: frozenset[str]) -> None:

@@ -63,7 +63,8 @@ def changed_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, test: str, ca
     """A suite of one file of tests and one of helpers."""
     (tmp_path / "test_a.py").write_text(test, encoding="utf-8")
     (tmp_path / "cases.py").write_text(cases, encoding="utf-8")
-    (tmp_path / "trees.py").write_text("", encoding="utf-8")
+    for name in ("trees.py", "slopes.py"):
+        (tmp_path / name).write_text("", encoding="utf-8")
     monkeypatch.setattr("bugkit.standalone.DETECTORS", tmp_path)
 
 
