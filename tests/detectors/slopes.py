@@ -1,5 +1,4 @@
-"""Slopes of the loss: central differences, which check a gradient without a second opinion on how
-it is computed."""
+"""Slopes of the loss, which check a gradient without a second opinion on how it is computed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -32,6 +31,12 @@ class Case:
     options: Mapping[str, int] = field(default_factory=dict)
 
 
+def loss_of(gpt: "GPT", case: Case) -> float:
+    """The loss, by a forward pass."""
+    logits = gpt.gpt_forward(case.params, case.cfg, case.token_ids, **case.options)
+    return cases.loss_of(gpt, logits, case.targets)
+
+
 def change_along(loss: Callable[[], float], array: np.ndarray, step: np.ndarray) -> float:
     """What a step of the array adds to the loss: half of the difference between a step ahead and
     a step back. The array, which is part of the model, ends as it was."""
@@ -51,13 +56,8 @@ def assert_slopes(gpt: "GPT", case: Case, parts: Mapping[str, Any], what: str = 
     about a loss that is not finite.
     """
     __tracebackhide__ = True
-
-    def loss_of() -> float:
-        logits = gpt.gpt_forward(case.params, case.cfg, case.token_ids, **case.options)
-        return cases.loss_of(gpt, logits, case.targets)
-
     with cases.optional("dropout_seed"):
-        loss = loss_of()
+        loss = loss_of(gpt, case)
         told, grads = gpt.loss_and_grads(
             case.params, case.cfg, case.token_ids, case.targets, **case.options
         )
@@ -78,7 +78,7 @@ def assert_slopes(gpt: "GPT", case: Case, parts: Mapping[str, Any], what: str = 
         step = np.zeros_like(arrays[path])
         step[where] = rng.normal(size=step[where].shape)
         step *= STEP / np.sqrt(np.sum(step**2))
-        slope = change_along(loss_of, arrays[path], step) / STEP
+        slope = change_along(lambda: loss_of(gpt, case), arrays[path], step) / STEP
         # An implementation without this array has no gradient for it either.
         expected = float(np.sum(gradients.get(path, np.zeros(1)) * step)) / STEP
         assert abs(slope - expected) <= CLOSE * abs(slope) + NEGLIGIBLE, (

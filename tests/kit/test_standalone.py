@@ -153,7 +153,7 @@ def test_two_files_may_use_one_name_for_two_things() -> None:
     program = run_source(standalone([*detectors, "test_gradients_of_the_head"]))
     assert program["HEAD_SIZES"]["n_layers"] == 1
     assert program["SIZES"]["n_layers"] == 2
-    assert program["gradients_loss_of"] is not None
+    assert program["slopes_loss_of"] is not None
 
 
 def test_programs_are_formatted_and_have_no_unused_name(tmp_path: Path) -> None:
