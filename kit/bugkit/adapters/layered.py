@@ -43,6 +43,7 @@ from .shape import (
     shapes_of,
     short,
     the_logits,
+    tree_in_type_of,
 )
 
 NAME = "a GPT class of layers"
@@ -225,7 +226,8 @@ class Adapter:
             raise Problem(f"get_gradients() has nothing for {missing[0]}")
         if self.tied and "w_lm" in grads and not np.shares_memory(grads["w_lm"], grads["wte"]):
             grads["wte"] = grads["wte"] + grads["w_lm"]
-        return loss, self.tree(grads, cfg)
+        gradients: dict[str, Any] = tree_in_type_of(params, self.tree(grads, cfg))
+        return loss, gradients
 
     def call_generate(
         self,

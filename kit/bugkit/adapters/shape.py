@@ -149,12 +149,21 @@ def _form(result: Any) -> str:
     return f"shape {tuple(shape)}" if shape is not None else f"a {type(result).__name__}"
 
 
-def in_type_of(params: dict[str, Any], logits: np.ndarray) -> np.ndarray:
+def in_type_of(params: dict[str, Any], array: np.ndarray) -> np.ndarray:
     """No wider than the parameters that came in: a class chooses its own precision inside, and
     is not judged by it."""
-    if params["wte"].dtype.itemsize < logits.dtype.itemsize:
-        return logits.astype(params["wte"].dtype)
-    return logits
+    if params["wte"].dtype.itemsize < array.dtype.itemsize:
+        return array.astype(params["wte"].dtype)
+    return array
+
+
+def tree_in_type_of(params: dict[str, Any], tree: Any) -> Any:
+    """The same for every array of a tree of gradients."""
+    if isinstance(tree, dict):
+        return {key: tree_in_type_of(params, branch) for key, branch in tree.items()}
+    if isinstance(tree, list):
+        return [tree_in_type_of(params, branch) for branch in tree]
+    return in_type_of(params, np.asarray(tree))
 
 
 def cross_entropy_of(logits: np.ndarray, targets: np.ndarray) -> tuple[float, np.ndarray]:

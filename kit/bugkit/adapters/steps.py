@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .shape import PROBE, PROBE_IDS, Sizes, arguments
+from .shape import PROBE, PROBE_IDS, Sizes, arguments, tree_in_type_of
 
 RATE = 1.0
 """Any rate gives the same gradient; one rounds nothing."""
@@ -34,7 +34,7 @@ def gradients_by_steps(adapter: Any) -> dict[str, Any]:
         batches = rows or [(token_ids, targets)]
         losses = [adapter.with_params(params, cfg).loss(*batch) for batch in batches]
         steps = [moved(adapter, params, cfg, *batch) for batch in batches]
-        return float(np.mean(losses)), mean_tree(steps)
+        return float(np.mean(losses)), tree_in_type_of(params, mean_tree(steps))
 
     return {"loss_and_grads": loss_and_grads} if offered else {}
 
