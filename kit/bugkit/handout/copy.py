@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..catalogue import Bug
 from ..disguise import Disguised, Level, Place, disguise
 from ..files import read_text
 from ..package import modest, package
 from ..worksheet.edition import Edition
-from ..worksheet.excerpt import Piece, changed_lines, is_backward, pieces, touched
+from ..worksheet.excerpt import Piece, changed_lines, is_backward, lines_of, pieces, touched
 from .wording import wording_of
 
 MARK = "# Form {}\n"
@@ -49,6 +50,7 @@ class _Copy:
             files=files,
             needed=tuple(_around(starts or lines, file, files[file])),
             lines=_by_file(lines, file),
+            originals=self._originals(),
             is_backward=self._backward().__contains__,
             wording=wording_of(
                 self.disguised, self.original, self.bug.file, file, [piece.name for piece in named]
@@ -66,12 +68,28 @@ class _Copy:
                 return map(_below_mark, places)
         return ()
 
+    def _originals(self) -> Mapping[str, str]:
+        """Name of a function in the copy -> its definition in the original."""
+        names = self.disguised.names
+        return {
+            names.get(old := f"{file.removesuffix('.py')}.{name}", old).rpartition(".")[2]: text
+            for file, source in self.original.items()
+            for name, text in _definitions(source)
+        }
+
     def _backward(self) -> frozenset[str]:
         """What functions that compute gradients are called in the copy."""
         defined = {piece.name for text in self.disguised.files.values() for piece in pieces(text)}
         new = {new for old, new in self.disguised.names.items() if is_backward(old)}
         renamed = {name.rpartition(".")[2] for name in new}
         return frozenset(name for name in defined if name in renamed or is_backward(name))
+
+
+@lru_cache(maxsize=512)  # all files but one are the same for every student
+def _definitions(source: str) -> tuple[tuple[str, str], ...]:
+    lines = lines_of(source)
+    found = [piece for piece in pieces(source) if piece.name]
+    return tuple((p.name, "\n".join(lines[p.first - 1 : p.last])) for p in found)
 
 
 def _below_mark(place: Place) -> Place:

@@ -1,7 +1,7 @@
 """A bug's program as one reader gets it: that of the catalogue, or a copy in other words."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..catalogue import Bug
@@ -34,8 +34,14 @@ class Edition:
     """Whether a function of this name computes gradients."""
     wording: Callable[[str], str] = _as_it_is
     """Puts a text about the program into the names that it has here."""
+    originals: Mapping[str, str] = field(default_factory=dict)
+    """Function of a copy -> its definition in the public package, which describes it in full."""
     visible: frozenset[str] | None = None
     """Properties that the reader can run; None for the one of the sheet alone."""
+
+    def renamed(self, code: str) -> str:
+        """A piece of code in the names that it has here."""
+        return self.wording(f"`{code}`").strip("`")
 
     @property
     def source(self) -> str:
