@@ -68,9 +68,9 @@ def main() -> None:
         record = Manifest("benchmark", terms, tuple(students))
         order = Order(handouts, record, Desk(Path(scratch) / "out"), with_archives=True)
         with Progress("students") as progress:
-            wall = seconds(lambda: make(order, catalogue, progress))
+            wall = seconds(lambda: make(order, catalogue, progress, progress))
             used = resource.getrusage(resource.RUSAGE_CHILDREN)
-            again = seconds(lambda: make(order, catalogue, progress))
+            again = seconds(lambda: make(order, catalogue, progress, progress))
         written = [path for path in Path(scratch).rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in written)
         parts = shares(bench, order, Desk(Path(scratch) / "few" / "out"))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ..catalogue import Bug
 from ..places import shown
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from ..handout.desk import Desk
     from ..handout.request import Request
     from ..handout.terms import Terms
+
+ALONE = "Bug hunt"
+"""What a single folder is for, unless the teacher says."""
 
 WORKSHEETS = ("html", "pdf", "ipynb")
 
@@ -112,10 +116,14 @@ WORKSHEETS = ("html", "pdf", "ipynb")
 @click.option(
     "--lookup",
     metavar="FORM",
-    help="Say whose form this is, and print the key. With --out, the rest is known from DIR-keys.",
+    help="Say whose form this is, and print the key; also for a student's id. With --out, the rest "
+    "is known from DIR-keys.",
 )
 @catalogue_option
+@click.pass_context
 def handout(
+    ctx: click.Context,
+    /,
     roster: Path | None,
     assignment: str | None,
     out: Path | None,
@@ -138,20 +146,31 @@ def handout(
 
     catalogue = catalogue_of(folders)
     name = " ".join((assignment or "").split())
-    terms = partial(_terms, catalogue, name, bugs, **options)
+    terms = partial(_terms, catalogue, bugs=bugs, **options)
     desk = Desk(out) if out is not None else None
     if one is not None:
-        if roster or lookup or secret_file:
-            raise click.UsageError("--one makes a folder without a roster and without a secret")
-        _hand_out_one(bug_of(catalogue, one), terms(), desk, archives, catalogue)
+        _refuse_with_one(ctx)
+        _hand_out_one(bug_of(catalogue, one), terms(name or ALONE), desk, archives, catalogue)
     elif lookup is not None:
-        _look_up(lookup, roster, terms(), desk, secret_file, catalogue)
+        _look_up(lookup, roster, terms(name), desk, secret_file, catalogue)
     else:
-        if roster is None or not name or desk is None:
-            raise click.UsageError("give --roster, --assignment and --out; or --one, or --lookup")
+        given = {"--roster": roster, "--assignment": name, "--out": desk}
+        missing = " and ".join(option for option, value in given.items() if not value)
+        if roster is None or desk is None or missing:
+            raise click.UsageError(f"{missing} missing; for one folder there is --one")
         from ..handout.request import Request
 
-        _hand_out(Request(roster, terms(), desk, secret_file, not bugs, archives), catalogue)
+        _hand_out(Request(roster, terms(name), desk, secret_file, not bugs, archives), catalogue)
+
+
+def _refuse_with_one(ctx: click.Context) -> None:
+    """What is about several students says nothing to a single folder."""
+    alone = ("one", "out", "assignment", "disguise", "worksheet", "texts", "visible", "archives")
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in (*alone, "folders"):
+            raise click.UsageError(f"{parameter.opts[0]} and --one do not go together")
 
 
 def _terms(
@@ -211,14 +230,24 @@ def _hand_out(request: "Request", catalogue: dict[str, Bug]) -> None:
     from ..handout.make import make
     from ..handout.request import ordered
 
-    with Progress("steps") as progress:
-        order = ordered(request, catalogue, _say)
-        records = make(order, catalogue, progress)
+    order = ordered(request, catalogue, _say)
     desk = order.desk
+    new = sum(not desk.folder(handout).exists() for handout in order.handouts)
+    with Progress("programs checked") as checking, Progress("students") as making:
+        records = make(order, catalogue, checking, making)
     hunts = [hunt for record in records for hunt in record.hunts]
     right = sum(hunt.verdict == "innocent" for hunt in hunts)
     archives = ", each also as .zip" if order.with_archives else ""
-    click.echo(f"{shown(desk.out)}: {_count(len(records), 'folder')} for students{archives}")
+    if order.roster:
+        told, column = order.roster, order.roster.id_column
+        click.echo(
+            f"{shown(told.path)}: {_count(len(told.students), 'student')}, "
+            + (f"{told.format} roster, ids from {column}" if column else "one id a line")
+        )
+    click.echo(
+        f"{shown(desk.out)}: {_count(len(records), 'folder')} for students, "
+        f"{'all' if new == len(records) else new} new{archives}"
+    )
     click.echo(f"{shown(desk.keys)}: key.csv, key.json, and a page for each student in pages")
     kinds = len({hunt.slug for hunt in hunts})
     click.echo(
@@ -244,7 +273,7 @@ def _hand_out_one(
 
     if desk is None:
         raise click.UsageError("--one needs --out DIR, the folder to make")
-    with Progress("steps") as progress:
+    with Progress("programs checked") as progress:
         make_single(bug, terms, desk, archives, catalogue, progress)
     click.echo(f"{shown(desk.out)}: for the student")
     click.echo(f"{shown(desk.keys)}: key.html, for you")

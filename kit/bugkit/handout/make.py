@@ -18,10 +18,11 @@ from ..worksheet.key import KeySet
 from ..worksheet.model import Layout
 from . import manifest
 from .bench import Bench
-from .desk import Desk, contents, put, put_file
+from .desk import PAGES, RECORDS, Desk, contents, make_folder, put, put_file
 from .manifest import Manifest
 from .plan import Handout, Hunt
 from .record import Record, as_csv, as_json, as_text, read_hunts
+from .roster import Roster
 from .secret import Secret, store
 from .terms import Terms
 
@@ -38,6 +39,7 @@ class Order:
     handouts: tuple[Handout, ...]
     manifest: Manifest
     desk: Desk
+    roster: Roster | None = None
     with_archives: bool = False
     new_secret: Secret | None = None
     """The one that all of it was drawn from, if it is not in a file yet."""
@@ -54,17 +56,19 @@ class Order:
         return all(path.exists() for path in paths)
 
 
-def make(order: Order, catalogue: Mapping[str, Bug], progress: Report) -> tuple[Record, ...]:
+def make(
+    order: Order, catalogue: Mapping[str, Bug], checking: Report, making: Report
+) -> tuple[Record, ...]:
     """Write all that is not there yet, then the key. Nothing is written before all that may fail
-    has been tried."""
+    has been tried; `checking` is told how far that is, and `making` how many students are done."""
     todo = [handout for handout in order.handouts if not order.is_made(handout)]
     hunts = [hunt for handout in todo for hunt in handout.hunts]
-    bench = bench_for(order.terms, hunts, catalogue, progress)
+    bench = bench_for(order.terms, hunts, catalogue, checking)
     desk = order.desk
     with begun(order):
         work = spread(_make_one, todo, Options().jobs, _begin, (bench, order))
         for done, _ in enumerate(work, 1):
-            progress(done, len(todo))
+            making(done, len(todo))
         records = tuple(_record(order, handout) for handout in order.handouts)
         _replace(desk, "key.json", as_json(order.terms.assignment, records))
         # The mark tells spreadsheets that this is UTF-8.
@@ -79,6 +83,8 @@ def begun(order: Order) -> Iterator[None]:
         if order.new_secret is not None:
             store(order.new_secret, order.desk.secret)
         manifest.write(order.desk.keys, order.manifest)
+        for name in (PAGES, RECORDS):
+            make_folder(order.desk.keys / name)
         yield
 
 

@@ -27,7 +27,7 @@ class Words:
     """What differs between the texts of two handouts."""
 
     form: str
-    """Form id, such as K7Q2-MX4T."""
+    """Form id, such as K7Q2-MX4B."""
     assignment: str
     """Its name, in one line."""
     number: int

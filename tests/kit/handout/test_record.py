@@ -25,7 +25,7 @@ HUNT = HuntRecord(
     visible=("test_a", "test_b"),
     visible_that_fail=("test_b",),
 )
-ADA = Record("0042", 'Åda, the "1st"\nof all', None, "K7Q2-MX4T", "0042", (HUNT,))
+ADA = Record("0042", 'Åda, the "1st"\nof all', None, "K7Q2-MX4B", "0042", (HUNT,))
 
 
 def rows(records: Iterable[Record]) -> list[dict[str, str]]:
@@ -74,7 +74,7 @@ def test_a_row_tells_all_about_a_hunt() -> None:
             "student": "0042",
             "name": ADA.name,
             "group": "owls",
-            "form": "K7Q2-MX4T",
+            "form": "K7Q2-MX4B",
             "folder": "0042",
             "hunt": number,
             "slug": slug,
@@ -111,7 +111,7 @@ def test_the_data_for_programs_is_all_of_it() -> None:
         "student": "0042",
         "name": ADA.name,
         "group": None,
-        "form": "K7Q2-MX4T",
+        "form": "K7Q2-MX4B",
         "folder": "0042",
     }
     assert hunt["lines"] == {"layers.py": [7, 12]}
