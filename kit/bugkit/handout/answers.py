@@ -238,14 +238,19 @@ class _Reader(TableReader):
 
 _ONE = "['block.py:12']"
 _TWO = "['block.py:12', 'block.py:13']"
+_LONG = 500
+"""Characters of a place, with folders."""
+
 _PLACE = re.compile(r"(.*?)(?:\s*:\s*([0-9]{1,9})(?:\s*[-\u2013]\s*([0-9]{1,9}))?)?", re.ASCII)
 
 
 def _lines(entry: object) -> list[tuple[str, int]]:
     """'block.py:12' or 'block.py:12-14', line by line. A Problem goes on after the entry."""
-    if _is_whole(entry) or (isinstance(entry, str) and re.fullmatch(r"[\s0-9,-]*[0-9]\s*", entry)):
+    text = entry.strip() if isinstance(entry, str) else str(entry) if _is_whole(entry) else ""
+    if re.fullmatch(r"-?[0-9][-\u2013\s0-9,]*", text):
         raise Problem("names no file; write 'block.py:12'")
-    match = _PLACE.fullmatch(entry.strip()) if isinstance(entry, str) else None
+    # Long texts would keep the pattern busy for hours.
+    match = _PLACE.fullmatch(text) if 0 < len(text) <= _LONG else None
     if match is None or re.search(r"[,:]|\.py.", match[1][2:]):  # not C: of a path
         raise Problem("is not one file and its lines; write 'block.py:12' or 'block.py:12-14'")
     # Folders part at either stroke, whatever system the form was filled in on.

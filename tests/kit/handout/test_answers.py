@@ -87,6 +87,13 @@ SLIPS = {
         "places = ['a.py:1, 2']",
         "not one file and its lines",
     ),
+    "a place with spaces without end": (
+        "places = []",
+        f"places = ['a{' ' * 10**6}b']",
+        "not one file and its lines",
+    ),
+    "an empty place": ("places = []", "places = ['']", "not one file and its lines"),
+    "a truth value": ("places = []", "places = [true]", "not one file and its lines"),
     "a column": ("places = []", "places = ['a.py:1:2']", "not one file and its lines"),
     "a long place": (
         "places = []",
