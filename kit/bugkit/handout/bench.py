@@ -28,11 +28,13 @@ from .texts import (
     ANSWERS,
     README,
     REGRESSION,
+    SETTINGS,
     VISIBLE,
     Words,
     answers_form,
     readme,
     regression_stub,
+    settings,
 )
 
 PACKAGE = "gpt"
@@ -103,6 +105,7 @@ class Prepared:
             REGRESSION: regression_stub(words),
             ANSWERS: answers_form(words),
             README: readme(words),
+            SETTINGS: settings(words),
         }
         content = {name: text.encode() for name, text in files.items()} | self._sheet()
         return {hunt.folder + name: content[name] for name in sorted(content)}

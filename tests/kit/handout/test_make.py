@@ -40,7 +40,7 @@ pytest.importorskip("libcst", reason="needs the extra handout")
 
 STUDENT_FILES = {
     *("README.md", "answers.toml", "test_regression.py", "test_visible.py", "worksheet.html"),
-    "gpt/__init__.py",
+    *("pytest.ini", "gpt/__init__.py"),
 }
 OUTCOME = re.compile(r"^(PASSED|FAILED|ERROR|SKIPPED) (?:\[\d+\] )?(\S+)", re.M)
 JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
