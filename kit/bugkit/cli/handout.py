@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,7 +145,10 @@ def handout(
 
     catalogue = catalogue_of(folders)
     name = " ".join((assignment or "").split())
-    terms = partial(_terms, catalogue, bugs=bugs, **options)
+
+    def terms(name: str) -> "Terms":
+        return _terms(catalogue, bugs, name, **options)
+
     desk = Desk(out) if out is not None else None
     if one is not None:
         _refuse_with_one(ctx)
@@ -175,8 +177,8 @@ def _refuse_with_one(ctx: click.Context) -> None:
 
 def _terms(
     catalogue: dict[str, Bug],
-    assignment: str,
     bugs: str,
+    assignment: str,
     per_student: int,
     innocent_share: float,
     disguise: str,
@@ -229,37 +231,17 @@ def _of_option(option: str) -> Iterator[None]:
 def _hand_out(request: "Request", catalogue: dict[str, Bug]) -> None:
     from ..handout.make import make
     from ..handout.request import ordered
+    from ..handout.summary import told, warned
 
     order = ordered(request, catalogue, _say)
     desk = order.desk
     new = sum(not desk.folder(handout).exists() for handout in order.handouts)
     with Progress("programs checked") as checking, Progress("students") as making:
         records = make(order, catalogue, checking, making)
-    hunts = [hunt for record in records for hunt in record.hunts]
-    right = sum(hunt.verdict == "innocent" for hunt in hunts)
-    archives = ", each also as .zip" if order.with_archives else ""
-    if order.roster:
-        told, column = order.roster, order.roster.id_column
-        click.echo(
-            f"{shown(told.path)}: {_count(len(told.students), 'student')}, "
-            + (f"{told.format} roster, ids from {column}" if column else "one id a line")
-        )
-    click.echo(
-        f"{shown(desk.out)}: {_count(len(records), 'folder')} for students, "
-        f"{'all' if new == len(records) else new} new{archives}"
-    )
-    click.echo(f"{shown(desk.keys)}: key.csv, key.json, and a page for each student in pages")
-    kinds = len({hunt.slug for hunt in hunts})
-    click.echo(
-        f"{_count(len(hunts), 'hunt')}, {kinds} different"
-        + (f", {right} without a bug" if right else "")
-    )
-    unseen = sum(hunt.verdict == "bug" and not hunt.visible_that_fail for hunt in hunts)
-    if unseen:
-        _say(
-            f"in {_count(unseen, 'hunt')} no visible test fails: to choose more with --visible, "
-            "name another folder with --out as well"
-        )
+    for line in told(order, records, new):
+        click.echo(printable(line))
+    if odd := warned(records):
+        _say(odd)
     if request.secret_file is None:
         click.echo(
             f"{shown(desk.secret)}: the secret; keep a copy of it, and never give it to students"
@@ -295,7 +277,3 @@ def _look_up(
 
 def _say(text: str) -> None:
     click.echo(f"bugkit: {printable(text)}", err=True)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"

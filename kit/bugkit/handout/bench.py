@@ -17,7 +17,7 @@ from ..worksheet.edition import Edition
 from ..worksheet.excerpt import changed_lines
 from ..worksheet.forms import Material
 from ..worksheet.key import Key
-from ..worksheet.model import Hints, Layout, SheetSet
+from ..worksheet.model import Hints, Layout, Property, SheetSet
 from ..worksheet.program import CHECKED, program_of, shown_tests, telling
 from ..worksheet.words import Prose, prose
 from .copy import copy_of, marked
@@ -115,6 +115,8 @@ class Prepared:
         hints = Hints.INLINE if terms.texts is Texts.HINTS else Hints.NONE
         sheet = sheet_of(self.edition, matrix, self._header, hints)
         sheet = replace(sheet, number=self.hunt.number, of=self.hunt.of)
+        if sheet.property.holds:
+            sheet = replace(sheet, property=Property(_neutral()["holds"][0], True, ()))
         if terms.texts is Texts.NEUTRAL:
             said = _neutral()
             sheet = replace(sheet, symptom=said["symptom"], predict=said["predict"])

@@ -40,6 +40,7 @@ def find(
         manifest.require_same(desk.keys, earlier, secret, earlier.terms)
         return with_form(form, planned(secret, earlier.terms, earlier.students)), earlier.terms
     if roster is None or secret_file is None or not terms.assignment:
+        _parsed(form)  # a slip is told before anything is asked for
         raise Problem(
             f"{shown(desk.keys / manifest.NAME)}: is not there, so it is not known what was handed "
             "out; give another --out, or --secret-file, --roster and --assignment"
@@ -57,7 +58,7 @@ def with_form(form: str, handouts: Iterable[Handout]) -> Handout:
     for handout in handouts:
         if form in (handout.student.id, handout.folder):
             return handout
-    wanted = parse_form(form.removeprefix("hunt-"))  # as the folder in an archive is called
+    wanted = _parsed(form)
     for handout in handouts:
         if handout.form == wanted:
             return handout
@@ -65,6 +66,10 @@ def with_form(form: str, handouts: Iterable[Handout]) -> Handout:
         f"form {wanted}: is no student's; look whether roster, assignment and secret are those "
         "that the handouts were made with"
     )
+
+
+def _parsed(form: str) -> str:
+    return parse_form(form.removeprefix("hunt-"))  # as the folder in an archive is called
 
 
 def told(

@@ -36,10 +36,10 @@ Report = Callable[[int, int], None]
 class Order:
     """What to make, found to be right."""
 
+    roster: Roster
     handouts: tuple[Handout, ...]
     manifest: Manifest
     desk: Desk
-    roster: Roster | None = None
     with_archives: bool = False
     new_secret: Secret | None = None
     """The one that all of it was drawn from, if it is not in a file yet."""
@@ -131,7 +131,9 @@ def _make_one(handout: Handout) -> None:
             put_file(record, text.encode(), private=True)
         if is_new or not page.exists():
             student = handout.student
-            holder = ", ".join(filter(None, (student.name, student.id, student.group)))
+            known = filter(None, (student.name, student.id, student.group))
+            # Isolated, so that a name written from the right does not turn the others around.
+            holder = ", ".join(f"\u2068{part}\u2069" for part in known)
             keys = KeySet(KEY_TITLE, tuple(hunt.key(holder) for hunt in hunts))
             put_file(page, html.keys(keys, Layout()).encode(), private=True)
         if is_new:

@@ -83,10 +83,8 @@ def test_a_row_tells_all_about_a_hunt() -> None:
             "component": "block",
             "level": "2",
             "difficulty": "3",
-            "file": "layers.py",
-            "lines": "7 12",
-            "original file": "block.py",
-            "original lines": "9",
+            "faulty lines": "layers.py:7 layers.py:12",
+            "in the catalogue": "block.py:9",
             "visible tests that fail": fails,
         }
         for number, slug, verdict, fails in (
@@ -99,7 +97,7 @@ def test_a_row_tells_all_about_a_hunt() -> None:
 def test_lines_of_further_files_are_named() -> None:
     hunt = replace(HUNT, lines={"layers.py": (7, 12), "model.py": (3,)})
     (row,) = rows([replace(ADA, hunts=(hunt,))])
-    assert (row["file"], row["lines"]) == ("layers.py", "7 12; model.py: 3")
+    assert row["faulty lines"] == "layers.py:7 layers.py:12 model.py:3"
 
 
 def test_the_data_for_programs_is_all_of_it() -> None:
