@@ -7,7 +7,7 @@ from ..catalogue import Bug
 from ..disguise import Disguised, Level, Place, disguise
 from ..files import read_text
 from ..package import modest, package
-from ..worksheet.edition import Edition
+from ..worksheet.edition import Edition, replaced_and_missing
 from ..worksheet.excerpt import Piece, changed_lines, is_backward, pieces, touched
 from .wording import wording_of
 
@@ -38,6 +38,7 @@ class _Copy:
         files = {name: marked(text, self.code) for name, text in self.disguised.files.items()}
         changed = touched(broken, correct)
         lines = [p for n in sorted(changed_lines(broken, correct)) for p in self._places(n)]
+        replaced, missing = replaced_and_missing(broken, correct)
         # A forward pass is where a bug is, if it comes with its own gradient.
         named = sorted((p for p in changed if p.name), key=lambda p: is_backward(p.name))
         starts = [place for piece in named for place in self._start(piece)]
@@ -49,6 +50,8 @@ class _Copy:
             files=files,
             needed=tuple(_around(starts or lines, file, files[file])),
             lines=_by_file(lines, file),
+            replaced=_by_file((p for n in replaced for p in self._places(n)), file),
+            missing=_by_file((p for n in missing for p in self._gaps(n)), file),
             is_backward=self._backward().__contains__,
             wording=wording_of(
                 self.disguised, self.original, self.bug.file, file, [piece.name for piece in named]
@@ -58,6 +61,13 @@ class _Copy:
     def _places(self, line: int) -> Iterable[Place]:
         """Where this line of the bug's file is in the copy, or the nearest one above it."""
         return map(_below_mark, self.disguised.where(self.bug.file, line))
+
+    def _gaps(self, line: int) -> Iterable[Place]:
+        """The lines of the copy, one a file, before which that is missing which the repair adds
+        before this line. If this line is no more, it goes after the nearest one above."""
+        stays = bool(self.disguised.lines.get(Place(self.bug.file, line)))
+        for file, numbers in _by_file(self._places(line)).items():
+            yield Place(file, min(numbers) if stays else max(numbers) + 1)
 
     def _start(self, piece: Piece) -> Iterable[Place]:
         """Where a definition begins in the copy. A comment above it may have been left out."""
@@ -84,8 +94,8 @@ def _around(places: Iterable[Place], file: str, source: str) -> list[Piece]:
     return [piece for piece in pieces(source) if any(line in piece for line in lines)]
 
 
-def _by_file(places: Iterable[Place], first: str) -> Mapping[str, tuple[int, ...]]:
-    lines: dict[str, set[int]] = {first: set()}
+def _by_file(places: Iterable[Place], *first: str) -> Mapping[str, tuple[int, ...]]:
+    lines: dict[str, set[int]] = {file: set() for file in first}
     for place in places:
         lines.setdefault(place.file, set()).add(place.line)
     return {file: tuple(sorted(numbers)) for file, numbers in lines.items()}
