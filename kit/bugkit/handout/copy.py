@@ -1,5 +1,6 @@
 """A student's copy of a bug's program: in other words, and marked with the form id."""
 
+import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -67,7 +68,8 @@ class _Copy:
         before this line. If this line is no more, it goes after the nearest one above."""
         stays = bool(self.disguised.lines.get(Place(self.bug.file, line)))
         for file, numbers in _by_file(self._places(line)).items():
-            yield Place(file, min(numbers) if stays else max(numbers) + 1)
+            source = marked(self.disguised.files[file], self.code)
+            yield Place(file, _edge(source, min(numbers) if stays else max(numbers), not stays))
 
     def _start(self, piece: Piece) -> Iterable[Place]:
         """Where a definition begins in the copy. A comment above it may have been left out."""
@@ -86,6 +88,23 @@ class _Copy:
 
 def _below_mark(place: Place) -> Place:
     return Place(place.file, place.line + MARK.count("\n"))
+
+
+def _edge(source: str, line: int, below: bool) -> int:
+    """The line before which something can stand that goes above this line, or below it: never in
+    the middle of a statement."""
+    statements = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    around = max(statements, key=lambda node: node.lineno, default=None)
+    if around is None:
+        return line + below
+    if not below:
+        return around.lineno
+    body = getattr(around, "body", None)  # below the head of a block is above what is in it
+    return body[0].lineno if body else (around.end_lineno or line) + 1
 
 
 def _around(places: Iterable[Place], file: str, source: str) -> list[Piece]:

@@ -79,8 +79,9 @@ class Key:
     received: tuple[Received, ...] = ()
     """Where the student has a copy in other words: its lines that the repair touches and those
     around them, the suspected file first. `fix` is then in the words of the catalogue."""
-    names: tuple[tuple[str, str], ...] = ()
-    """Names in the lines of the fix that the copy calls otherwise: the catalogue's, the copy's."""
+    names: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Names in the lines of the fix that the copy calls otherwise: the catalogue's, the copy's.
+    Two functions of the copy may have two names for it."""
     number: int = 1
     of: int = 1
 

@@ -56,13 +56,13 @@ def trimmed(lines: Iterable[DiffLine]) -> tuple[DiffLine, ...]:
     return tuple(line for group in groups for line in group)
 
 
-def names(edition: Edition) -> tuple[tuple[str, str], ...]:
+def names(edition: Edition) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Names in the lines of the fix that the copy calls otherwise: the catalogue's, the copy's.
-    Each function has its own variables, so that a name may come twice."""
+    Each function has its own variables, so that these may be several."""
     broken, correct = read_text(edition.bug.module), read_text(edition.bug.original)
     words = set(re.findall(r"\w+", "\n".join(edition.files.values())))
     theirs, ours = _bound(broken), _bound(correct)
-    found: dict[tuple[str, str], None] = {}
+    found: dict[str, dict[str, None]] = {}
     for source, other in ((broken, correct), (correct, broken)):
         changed = {line.number for line in difference(source, other, context=0) if line.sign == "-"}
         for function, name in _named(source, changed):
@@ -73,8 +73,8 @@ def names(edition: Edition) -> tuple[tuple[str, str], ...]:
             new = edition.wording(text).partition(" | ")[2]
             # What is no more in the copy is not between backticks.
             if new.startswith("`") and new.strip("`") in words and new.strip("`") != name:
-                found[name, new.strip("`")] = None
-    return tuple(found)
+                found.setdefault(name, {})[new.strip("`")] = None
+    return tuple((name, tuple(new)) for name, new in found.items())
 
 
 def _named(source: str, lines: Collection[int]) -> Iterator[tuple[str, str]]:
