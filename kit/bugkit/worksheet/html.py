@@ -158,7 +158,7 @@ def _difference(lines: tuple[DiffLine, ...]) -> Code:
         if line.number > last + 1:
             rows.append(Row(""))
         rows.append(Row(line.text, line.number, line.sign))
-        last = line.number
+        last = max(last, line.number)
     return _measured(tuple(rows))
 
 
