@@ -40,7 +40,7 @@ def check_subjects(
         matrix = run(list(dict.fromkeys(subjects)), options, progress)
     if form in FILE_FORMATS:
         return matrix, FILE_FORMATS[form](matrix)
-    if not names:
+    if form == "table":
         return matrix, as_table(matrix, width)
     strangers = [] if blind else matrix.of_kind(Kind.FILE)
     diagnoses = {s.id: _diagnosed(matrix, s, catalogue, options) for s in strangers}

@@ -129,15 +129,12 @@ def answer_key(bug: Bug) -> str:
     return "\n".join(parts).lstrip("\n")
 
 
-def difference(bug: Bug) -> str:
-    """Unified diff from the correct module to the mutant's."""
-    lines = difflib.unified_diff(
-        read_text(bug.original).splitlines(),
-        source_of(bug).splitlines(),
-        f"correct/{bug.file}",
-        f"mutants/{bug.slug}/{bug.file}",
-        lineterm="",
-    )
+def difference(bug: Bug, repair: bool = False) -> str:
+    """Unified diff from the correct module to the mutant's, or of the `repair` the other way."""
+    correct = read_text(bug.original).splitlines(), f"correct/{bug.file}"
+    mutant = source_of(bug).splitlines(), f"mutants/{bug.slug}/{bug.file}"
+    (old, before), (new, after) = (mutant, correct) if repair else (correct, mutant)
+    lines = difflib.unified_diff(old, new, before, after, lineterm="")
     colours = {"+": "green", "-": "red", "@": "cyan"}
     return "\n".join(click.style(line, fg=colours.get(line[:1])) for line in lines)
 

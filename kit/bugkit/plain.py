@@ -26,7 +26,7 @@ class Plain:
 
 
 def duplicated(tree: Any) -> Any:
-    """The same tree with arrays of its own, so that neither side can change the other's: a subject
+    """The same tree with arrays of its own, so that neither side can change the other's: a program
     may write every result into one buffer."""
     # This runs before every call, over a whole tree of parameters: commonest first.
     kind = type(tree)

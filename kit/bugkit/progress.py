@@ -1,5 +1,6 @@
 """Progress of long work: one line on standard error where that is a terminal."""
 
+import os
 import sys
 import time
 
@@ -28,7 +29,7 @@ class Progress:
 
     def __call__(self, done: int, total: int) -> None:
         """So much is done."""
-        if sys.stderr.isatty() and time.monotonic() - self.start > QUIET:
+        if _can_go_back() and time.monotonic() - self.start > QUIET:
             self.showing = True
             bar = "#" * (BAR * done // max(total, 1))
             click.echo(f"\r[{bar:-<{BAR}}] {done} of {total} {self.what}", err=True, nl=False)
@@ -38,3 +39,8 @@ class Progress:
         if self.showing:
             click.echo("\r\x1b[K", err=True, nl=False)
             self.showing = False
+
+
+def _can_go_back() -> bool:
+    """Whether a line can be written over."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

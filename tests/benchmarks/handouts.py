@@ -26,7 +26,7 @@ from bugkit.handout.make import Order, bench_for, make
 from bugkit.handout.manifest import Manifest
 from bugkit.handout.plan import planned
 from bugkit.handout.pool import pool_of
-from bugkit.handout.roster import Student
+from bugkit.handout.roster import Roster, Student
 from bugkit.handout.secret import SIZE, Secret
 from bugkit.handout.terms import Terms
 from bugkit.measure.silence import silences
@@ -66,11 +66,17 @@ def main() -> None:
         bench = bench_for(terms, [h for one in handouts for h in one.hunts], catalogue, progress)
     with tempfile.TemporaryDirectory() as scratch:
         record = Manifest("benchmark", terms, tuple(students))
-        order = Order(handouts, record, Desk(Path(scratch) / "out"), with_archives=True)
+        order = Order(
+            Roster(Path("none"), "text", "", tuple(students)),
+            handouts,
+            record,
+            Desk(Path(scratch) / "out"),
+            with_archives=True,
+        )
         with Progress("students") as progress:
-            wall = seconds(lambda: make(order, catalogue, progress))
+            wall = seconds(lambda: make(order, catalogue, progress, progress))
             used = resource.getrusage(resource.RUSAGE_CHILDREN)
-            again = seconds(lambda: make(order, catalogue, progress))
+            again = seconds(lambda: make(order, catalogue, progress, progress))
         written = [path for path in Path(scratch).rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in written)
         parts = shares(bench, order, Desk(Path(scratch) / "few" / "out"))

@@ -50,8 +50,7 @@ INFLUENCE = {"float64": 1e-7, "float32": 1e-2}
 """The least change that counts as an influence, relative to the size of the results."""
 
 SEED = 1
-"""A fixed one makes every run tell the same. With others every correct GPT still passes; the
-statistics of attention's scores may change their mind about a few bugs."""
+"""A fixed one makes every run tell the same. With others every correct GPT passes as well."""
 
 
 def config(gpt: "GPT", **changes: Any) -> Any:
@@ -63,7 +62,7 @@ def config(gpt: "GPT", **changes: Any) -> Any:
 def model(gpt: "GPT", **changes: Any) -> tuple[Any, dict[str, Any]]:
     """A configuration and random parameters for it, which are the caller's to change.
 
-    The tree has what the subject's own has: without the biases that it lacks, and with w_lm where
+    The tree has what the program's own has: without the biases that it lacks, and with w_lm where
     its head is never tied.
     """
     cfg = config(gpt, **changes)
@@ -88,7 +87,7 @@ SHAPELESS = ("dropout", "rope_theta", "scale_residual_init")
 
 @lru_cache(maxsize=8)
 def _own_parts(gpt: "GPT", **choices: bool) -> frozenset[str] | None:
-    """Paths of the arrays in the subject's own tree; None where it cannot be had, or is none."""
+    """Paths of the arrays in the program's own tree; None where it cannot be had, or is none."""
     try:
         init_params = gpt.init_params
     except pytest.skip.Exception:
@@ -98,7 +97,7 @@ def _own_parts(gpt: "GPT", **choices: bool) -> frozenset[str] | None:
         tree = init_params(config(gpt, **{**sizes, **choices}))
         own = frozenset(path for path, _ in leaves(tree))
     except Exception:
-        return None  # for the detectors of init_params to tell
+        return None  # for the tests of init_params to tell
     return own if {"wte", "ln_f.g", "blocks.0.attn.w_qkv"} <= own else None
 
 
@@ -197,7 +196,7 @@ def logits_of(gpt: "GPT", params: dict[str, Any], cfg: Any, token_ids: np.ndarra
 
 
 def loss_of(gpt: "GPT", logits: np.ndarray, targets: np.ndarray) -> float:
-    """Mean cross-entropy: the subject's own, or ours where it leaves the loss to its caller."""
+    """Mean cross-entropy: the program's own, or ours where it leaves the loss to its caller."""
     try:
         cross_entropy = gpt.cross_entropy
     except pytest.skip.Exception:
@@ -229,7 +228,7 @@ def maps_of(
 
 @contextmanager
 def optional(*arguments: str) -> Iterator[None]:
-    """Skips the detector if the function that is called does not know one of these arguments."""
+    """Skips the test if the function that is called does not know one of these arguments."""
     try:
         yield
     except TypeError as error:
@@ -249,7 +248,7 @@ def assert_same(
 ) -> None:
     """Equal up to rounding (times `loose`), or a message about the place that is worst.
 
-    NaN in the same place counts as equal: other detectors look for NaN.
+    NaN in the same place counts as equal: other tests look for NaN.
     """
     __tracebackhide__ = True
     assert got.shape == expected.shape, (

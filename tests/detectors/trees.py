@@ -52,7 +52,7 @@ def make_gains_one(params: dict[str, Any]) -> None:
 
 
 def leave_out(params: dict[str, Any], own: frozenset[str]) -> None:
-    """Take away the biases that the subject does not have."""
+    """Take away the biases that the program does not have."""
     if "ln_f.b" not in own:
         del params["ln_f"]["b"]
     for bias in BIASES:

@@ -94,8 +94,9 @@ def check(
         _check_output(out, names)
         if form is None and out.suffix.lower() not in (*SUFFIXES, ".txt"):
             raise Problem(f"{out}: the ending does not tell the format; add --format")
-    form = form or SUFFIXES.get(out.suffix.lower() if out else "", "table")
-    if blind and (not names or form != "table"):
+    form = form or SUFFIXES.get(out.suffix.lower() if out else "", "")
+    form = form or ("list" if names else "table")
+    if blind and form != "list":
         raise Problem(
             "--blind: only the list for named subjects names no bugs; name your file or folder, "
             "and leave other formats away"

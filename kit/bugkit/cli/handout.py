@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ..catalogue import Bug
 from ..places import shown
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..handout.desk import Desk
     from ..handout.request import Request
     from ..handout.terms import Terms
+
+ALONE = "Bug hunt"
+"""What a single folder is for, unless the teacher says."""
 
 WORKSHEETS = ("html", "pdf", "ipynb")
 
@@ -112,10 +115,14 @@ WORKSHEETS = ("html", "pdf", "ipynb")
 @click.option(
     "--lookup",
     metavar="FORM",
-    help="Say whose form this is, and print the key. With --out, the rest is known from DIR-keys.",
+    help="Say whose form this is, and print the key; also for a student's id. With --out, the rest "
+    "is known from DIR-keys.",
 )
 @catalogue_option
+@click.pass_context
 def handout(
+    ctx: click.Context,
+    /,
     roster: Path | None,
     assignment: str | None,
     out: Path | None,
@@ -138,26 +145,40 @@ def handout(
 
     catalogue = catalogue_of(folders)
     name = " ".join((assignment or "").split())
-    terms = partial(_terms, catalogue, name, bugs, **options)
+
+    def terms(name: str) -> "Terms":
+        return _terms(catalogue, bugs, name, **options)
+
     desk = Desk(out) if out is not None else None
     if one is not None:
-        if roster or lookup or secret_file:
-            raise click.UsageError("--one makes a folder without a roster and without a secret")
-        _hand_out_one(bug_of(catalogue, one), terms(), desk, archives, catalogue)
+        _refuse_with_one(ctx)
+        _hand_out_one(bug_of(catalogue, one), terms(name or ALONE), desk, archives, catalogue)
     elif lookup is not None:
-        _look_up(lookup, roster, terms(), desk, secret_file, catalogue)
+        _look_up(lookup, roster, terms(name), desk, secret_file, catalogue)
     else:
-        if roster is None or not name or desk is None:
-            raise click.UsageError("give --roster, --assignment and --out; or --one, or --lookup")
+        given = {"--roster": roster, "--assignment": name, "--out": desk}
+        missing = " and ".join(option for option, value in given.items() if not value)
+        if roster is None or desk is None or missing:
+            raise click.UsageError(f"{missing} missing; for one folder there is --one")
         from ..handout.request import Request
 
-        _hand_out(Request(roster, terms(), desk, secret_file, not bugs, archives), catalogue)
+        _hand_out(Request(roster, terms(name), desk, secret_file, not bugs, archives), catalogue)
+
+
+def _refuse_with_one(ctx: click.Context) -> None:
+    """What is about several students says nothing to a single folder."""
+    alone = ("one", "out", "assignment", "disguise", "worksheet", "texts", "visible", "archives")
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        given = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in (*alone, "folders"):
+            raise click.UsageError(f"{parameter.opts[0]} and --one do not go together")
 
 
 def _terms(
     catalogue: dict[str, Bug],
-    assignment: str,
     bugs: str,
+    assignment: str,
     per_student: int,
     innocent_share: float,
     disguise: str,
@@ -210,27 +231,17 @@ def _of_option(option: str) -> Iterator[None]:
 def _hand_out(request: "Request", catalogue: dict[str, Bug]) -> None:
     from ..handout.make import make
     from ..handout.request import ordered
+    from ..handout.summary import told, warned
 
-    with Progress("steps") as progress:
-        order = ordered(request, catalogue, _say)
-        records = make(order, catalogue, progress)
+    order = ordered(request, catalogue, _say)
     desk = order.desk
-    hunts = [hunt for record in records for hunt in record.hunts]
-    right = sum(hunt.verdict == "innocent" for hunt in hunts)
-    archives = ", each also as .zip" if order.with_archives else ""
-    click.echo(f"{shown(desk.out)}: {_count(len(records), 'folder')} for students{archives}")
-    click.echo(f"{shown(desk.keys)}: key.csv, key.json, and a page for each student in pages")
-    kinds = len({hunt.slug for hunt in hunts})
-    click.echo(
-        f"{_count(len(hunts), 'hunt')}, {kinds} different"
-        + (f", {right} without a bug" if right else "")
-    )
-    unseen = sum(hunt.verdict == "bug" and not hunt.visible_that_fail for hunt in hunts)
-    if unseen:
-        _say(
-            f"in {_count(unseen, 'hunt')} no visible test fails: to choose more with --visible, "
-            "name another folder with --out as well"
-        )
+    new = sum(not desk.folder(handout).exists() for handout in order.handouts)
+    with Progress("programs checked") as checking, Progress("students") as making:
+        records = make(order, catalogue, checking, making)
+    for line in told(order, records, new):
+        click.echo(printable(line))
+    if odd := warned(records):
+        _say(odd)
     if request.secret_file is None:
         click.echo(
             f"{shown(desk.secret)}: the secret; keep a copy of it, and never give it to students"
@@ -244,7 +255,7 @@ def _hand_out_one(
 
     if desk is None:
         raise click.UsageError("--one needs --out DIR, the folder to make")
-    with Progress("steps") as progress:
+    with Progress("programs checked") as progress:
         make_single(bug, terms, desk, archives, catalogue, progress)
     click.echo(f"{shown(desk.out)}: for the student")
     click.echo(f"{shown(desk.keys)}: key.html, for you")
@@ -266,7 +277,3 @@ def _look_up(
 
 def _say(text: str) -> None:
     click.echo(f"bugkit: {printable(text)}", err=True)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"

@@ -22,7 +22,7 @@ def texts() -> Texts:
 
 
 def reword(text: str, dice: Dice) -> str:
-    """A docstring as it is, in other words, cut to its first line, or empty."""
+    """A docstring as it is, in other words, cut to its first sentence, or empty."""
     first = text.strip().split("\n")[0]
     variants = texts()["docstrings"].get(first, [])
     draw = dice.below(100)
@@ -30,9 +30,13 @@ def reword(text: str, dice: Dice) -> str:
         return ""
     if draw < 60 and variants:
         return dice.choose(variants)
-    if draw < 85:
-        return first
-    return text
+    return _first_sentence(text) if draw < 85 else text
+
+
+def _first_sentence(text: str) -> str:
+    """It ends where a line does, or before a word that begins with a capital."""
+    found = re.match(r"\s*(.+?[.:])(?=\n|\s+[A-Z`]|\s*$)", text, re.DOTALL)
+    return found[1] if found else text
 
 
 def reworded_unit(unit: Unit, dice: Dice) -> Unit:

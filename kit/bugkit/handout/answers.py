@@ -23,6 +23,9 @@ HINTS = range(5)
 
 HUNTS = range(1, 1000)
 
+LONGEST = 50
+"""Lines of one range. Who names more has not found the place."""
+
 NOTHING = -1
 """Stands in the form for a number that is not answered."""
 
@@ -42,10 +45,8 @@ class Diagnosis:
 
     verdict: str = ""
     """One of VERDICTS, or empty."""
-    file: str = ""
-    """Its name, without a folder."""
-    lines: tuple[int, ...] = ()
-    """From 1, in the order of the form."""
+    places: tuple[tuple[str, int], ...] = ()
+    """File without its folder, and line from 1; each once, in the order of the form."""
     cause: str = ""
     violates: str = ""
 
@@ -81,7 +82,7 @@ class Answers:
 _TOP = ("form", "hunt", "prediction", "confidence_before", "observed")
 _TABLES = {
     "log": ("steps",),
-    "diagnosis": ("verdict", "file", "lines", "cause", "violates"),
+    "diagnosis": ("verdict", "places", "cause", "violates"),
     "fix": ("change",),
     "regression": ("missed",),
     "explain": ("plausible", "confidence_after", "hints_used"),
@@ -106,9 +107,7 @@ def read_answers(path: Path) -> Answers:
         log=reader.words("log", part["log"], "steps"),
         diagnosis=Diagnosis(
             reader.verdict(diagnosis),
-            # Folders part at either stroke, whatever system the form was filled in on.
-            PureWindowsPath(reader.words("diagnosis", diagnosis, "file")).name,
-            reader.lines(diagnosis),
+            reader.places(diagnosis),
             reader.words("diagnosis", diagnosis, "cause"),
             reader.words("diagnosis", diagnosis, "violates"),
         ),
@@ -147,14 +146,15 @@ def _cure(what: str, line: str) -> str:
     key, is_pair, value = (part.strip() for part in line.partition("="))
     if re.search("[\u2018\u2019\u201c\u201d]", value[:1] + value[-1:]):
         return f"write straight quotes ' in: {_short(line)}"
+    # Of a list in several lines, the line that cannot be read may be any.
+    if key == "places" or value.startswith("[") or re.match(r"""['"][^']*\.py""", line):
+        return f"write places as {_ONE} or {_TWO}, not: {_short(line)}"
     if is_pair and value.startswith('"'):
         return f"put ' in the place of the outer \" in: {_short(line)}"
     if is_pair and re.match("'[^']", value):
         return (
             f"a text goes between ' and ' in one line, or else between ''' and ''': {_short(line)}"
         )
-    if is_pair and (key == "lines" or value.startswith("[")):
-        return f"write line numbers as [12] or [12, 13], not: {_short(line)}"
     if is_pair and not value.startswith("'"):
         return f"texts go between ' and ', and numbers stand alone: {_short(line)}"
     return "look there and above: a text opens with ''' and closes with ''', and has none inside"
@@ -221,13 +221,52 @@ class _Reader(TableReader):
             return ""
         return self.one_of("diagnosis", diagnosis, "verdict", VERDICTS)
 
-    def lines(self, diagnosis: dict[str, Any]) -> tuple[int, ...]:
-        """Numbers of lines."""
-        value = diagnosis.get("lines", [])
-        if not isinstance(value, list) or not all(_is_whole(n) and n > 0 for n in value):
-            rule = "must be whole numbers from 1, such as [12] or [12, 13]"
-            self.fail("diagnosis", "lines", f"{rule}; got {value!r}")
-        return tuple(value)
+    def places(self, diagnosis: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+        """Files and lines."""
+        value = diagnosis.get("places", [])
+        if not isinstance(value, list):
+            rule = f"must be a list, such as {_ONE} or {_TWO}"
+            self.fail("diagnosis", "places", f"{rule}; got {_short(repr(value))}")
+        found: list[tuple[str, int]] = []
+        for entry in value:
+            try:
+                found += _lines(entry)
+            except Problem as problem:
+                self.fail("diagnosis", "places", f"{_short(repr(entry))} {problem}")
+        return tuple(dict.fromkeys(found))
+
+
+_ONE = "['block.py:12']"
+_TWO = "['block.py:12', 'block.py:13']"
+_LONG = 500
+"""Characters of a place, with folders."""
+
+_PLACE = re.compile(r"(.*?)(?:\s*:\s*([0-9]{1,9})(?:\s*[-\u2013]\s*([0-9]{1,9}))?)?", re.ASCII)
+
+
+def _lines(entry: object) -> list[tuple[str, int]]:
+    """'block.py:12' or 'block.py:12-14', line by line. A Problem goes on after the entry."""
+    text = entry.strip() if isinstance(entry, str) else str(entry) if _is_whole(entry) else ""
+    if re.fullmatch(r"-?[0-9][-\u2013\s0-9,]*", text):
+        raise Problem("names no file; write 'block.py:12'")
+    # Long texts would keep the pattern busy for hours.
+    match = _PLACE.fullmatch(text) if 0 < len(text) <= _LONG else None
+    if match is None or re.search(r"[,:]|\.py.", match[1][2:]):  # not C: of a path
+        raise Problem("is not one file and its lines; write 'block.py:12' or 'block.py:12-14'")
+    # Folders part at either stroke, whatever system the form was filled in on.
+    file = PureWindowsPath(match[1]).name
+    if not re.fullmatch(r"[\w-]+\.py", file):
+        raise Problem("does not begin with the name of a .py file; write 'block.py:12'")
+    if match[2] is None:
+        raise Problem(f"has no line number; write '{file}:12'")
+    first, last = int(match[2]), int(match[3] or match[2])
+    if first < 1:
+        raise Problem("counts lines from 0; the first line of a file is 1")
+    if last < first:
+        raise Problem(f"runs backwards; write '{file}:{last}-{first}'")
+    if last - first >= LONGEST:
+        raise Problem(f"is longer than {LONGEST} lines; name the lines that are wrong")
+    return [(file, line) for line in range(first, last + 1)]
 
 
 def _is_whole(value: object) -> bool:

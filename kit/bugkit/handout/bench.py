@@ -17,7 +17,7 @@ from ..worksheet.edition import Edition
 from ..worksheet.excerpt import changed_lines
 from ..worksheet.forms import Material
 from ..worksheet.key import Key
-from ..worksheet.model import Hints, Layout, SheetSet
+from ..worksheet.model import Hints, Layout, Property, SheetSet
 from ..worksheet.program import CHECKED, program_of, shown_tests, telling
 from ..worksheet.words import Prose, prose
 from .copy import copy_of, marked
@@ -28,11 +28,13 @@ from .texts import (
     ANSWERS,
     README,
     REGRESSION,
+    SETTINGS,
     VISIBLE,
     Words,
     answers_form,
     readme,
     regression_stub,
+    settings,
 )
 
 PACKAGE = "gpt"
@@ -103,6 +105,7 @@ class Prepared:
             REGRESSION: regression_stub(words),
             ANSWERS: answers_form(words),
             README: readme(words),
+            SETTINGS: settings(words),
         }
         content = {name: text.encode() for name, text in files.items()} | self._sheet()
         return {hunt.folder + name: content[name] for name in sorted(content)}
@@ -112,6 +115,8 @@ class Prepared:
         hints = Hints.INLINE if terms.texts is Texts.HINTS else Hints.NONE
         sheet = sheet_of(self.edition, matrix, self._header, hints)
         sheet = replace(sheet, number=self.hunt.number, of=self.hunt.of)
+        if sheet.property.holds:
+            sheet = replace(sheet, property=Property(_neutral()["holds"][0], True, ()))
         if terms.texts is Texts.NEUTRAL:
             said = _neutral()
             sheet = replace(sheet, symptom=said["symptom"], predict=said["predict"])

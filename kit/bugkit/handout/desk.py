@@ -115,8 +115,6 @@ class Desk:
         with contextlib.suppress(OSError):  # a file system without permissions
             self.keys.chmod(0o700)
         with _alone(self.keys):
-            for folder in (self.keys / PAGES, self.keys / RECORDS):
-                make_folder(folder)
             for folder in (self.out, self.keys, self.keys / PAGES, self.keys / RECORDS):
                 for unfinished in folder.glob(f"{MAKING}*"):
                     _discard(unfinished)

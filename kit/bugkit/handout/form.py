@@ -24,7 +24,7 @@ _MODULUS = 0b100101
 
 
 def form_of(secret: Secret, assignment: str, student: str) -> str:
-    """Such as K7Q2-MX4T."""
+    """Such as K7Q2-MX4B."""
     draw = Draw(secret, assignment, student, "form")
     letters = "".join(draw.choice(ALPHABET) for _ in range(LENGTH - 1))
     return _shown(letters + _check_character(letters))

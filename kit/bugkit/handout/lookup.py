@@ -28,19 +28,19 @@ def find(
 ) -> tuple[Handout, Terms]:
     """Whose form it is, and the terms. What was handed out to a desk is known from there; else it
     takes the roster, the secret, and the options of back then."""
-    parse_form(form)  # a slip is told before anything is asked for
     earlier = manifest.read(desk.keys) if desk else None
     if desk and earlier:
         manifest.require_known(desk.keys, earlier, catalogue)
         if secret_file is None and not desk.secret.exists():
             raise Problem(
                 f"{shown(desk.secret)}: is not there; give the secret that the handouts were made "
-                "with as --secret-file"
+                f"with as --secret-file, or look into {shown(desk.keys / 'key.csv')}"
             )
         secret = read_secret(secret_file or desk.secret)
         manifest.require_same(desk.keys, earlier, secret, earlier.terms)
         return with_form(form, planned(secret, earlier.terms, earlier.students)), earlier.terms
     if roster is None or secret_file is None or not terms.assignment:
+        _parsed(form)  # a slip is told before anything is asked for
         raise Problem(
             f"{shown(desk.keys / manifest.NAME)}: is not there, so it is not known what was handed "
             "out; give another --out, or --secret-file, --roster and --assignment"
@@ -53,8 +53,12 @@ def find(
 
 
 def with_form(form: str, handouts: Iterable[Handout]) -> Handout:
-    """Whose form it is, however a person copied it."""
-    wanted = parse_form(form)
+    """Whose form it is, however a person copied it; or whose id, or whose folder."""
+    handouts = list(handouts)
+    for handout in handouts:
+        if form in (handout.student.id, handout.folder):
+            return handout
+    wanted = _parsed(form)
     for handout in handouts:
         if handout.form == wanted:
             return handout
@@ -62,6 +66,10 @@ def with_form(form: str, handouts: Iterable[Handout]) -> Handout:
         f"form {wanted}: is no student's; look whether roster, assignment and secret are those "
         "that the handouts were made with"
     )
+
+
+def _parsed(form: str) -> str:
+    return parse_form(form.removeprefix("hunt-"))  # as the folder in an archive is called
 
 
 def told(
@@ -94,4 +102,4 @@ def _hunt(hunt: Hunt, bug: Bug, where: Mapping[str, tuple[int, ...]]) -> Iterato
     yield ""
     yield answer_key(bug)
     yield ""
-    yield difference(bug)
+    yield difference(bug, repair=True)

@@ -18,10 +18,11 @@ from ..worksheet.key import KeySet
 from ..worksheet.model import Layout
 from . import manifest
 from .bench import Bench
-from .desk import Desk, contents, put, put_file
+from .desk import PAGES, RECORDS, Desk, contents, make_folder, put, put_file
 from .manifest import Manifest
 from .plan import Handout, Hunt
 from .record import Record, as_csv, as_json, as_text, read_hunts
+from .roster import Roster
 from .secret import Secret, store
 from .terms import Terms
 
@@ -35,6 +36,7 @@ Report = Callable[[int, int], None]
 class Order:
     """What to make, found to be right."""
 
+    roster: Roster
     handouts: tuple[Handout, ...]
     manifest: Manifest
     desk: Desk
@@ -54,17 +56,19 @@ class Order:
         return all(path.exists() for path in paths)
 
 
-def make(order: Order, catalogue: Mapping[str, Bug], progress: Report) -> tuple[Record, ...]:
+def make(
+    order: Order, catalogue: Mapping[str, Bug], checking: Report, making: Report
+) -> tuple[Record, ...]:
     """Write all that is not there yet, then the key. Nothing is written before all that may fail
-    has been tried."""
+    has been tried; `checking` is told how far that is, and `making` how many students are done."""
     todo = [handout for handout in order.handouts if not order.is_made(handout)]
     hunts = [hunt for handout in todo for hunt in handout.hunts]
-    bench = bench_for(order.terms, hunts, catalogue, progress)
+    bench = bench_for(order.terms, hunts, catalogue, checking)
     desk = order.desk
     with begun(order):
         work = spread(_make_one, todo, Options().jobs, _begin, (bench, order))
         for done, _ in enumerate(work, 1):
-            progress(done, len(todo))
+            making(done, len(todo))
         records = tuple(_record(order, handout) for handout in order.handouts)
         _replace(desk, "key.json", as_json(order.terms.assignment, records))
         # The mark tells spreadsheets that this is UTF-8.
@@ -79,6 +83,8 @@ def begun(order: Order) -> Iterator[None]:
         if order.new_secret is not None:
             store(order.new_secret, order.desk.secret)
         manifest.write(order.desk.keys, order.manifest)
+        for name in (PAGES, RECORDS):
+            make_folder(order.desk.keys / name)
         yield
 
 
@@ -125,7 +131,9 @@ def _make_one(handout: Handout) -> None:
             put_file(record, text.encode(), private=True)
         if is_new or not page.exists():
             student = handout.student
-            holder = ", ".join(filter(None, (student.name, student.id, student.group)))
+            known = filter(None, (student.name, student.id, student.group))
+            # Isolated, so that a name written from the right does not turn the others around.
+            holder = ", ".join(f"\u2068{part}\u2069" for part in known)
             keys = KeySet(KEY_TITLE, tuple(hunt.key(holder) for hunt in hunts))
             put_file(page, html.keys(keys, Layout()).encode(), private=True)
         if is_new:

@@ -16,7 +16,7 @@ VERSION = 1
 
 COLUMNS = (
     *("student", "name", "group", "form", "folder", "hunt", "slug", "title", "verdict"),
-    *("component", "level", "difficulty", "file", "lines", "original file", "original lines"),
+    *("component", "level", "difficulty", "faulty lines", "in the catalogue"),
     "visible tests that fail",
 )
 
@@ -98,20 +98,20 @@ def as_csv(records: Iterable[Record]) -> str:
     writer.writerow(COLUMNS)
     for record in records:
         for hunt in record.hunts:
-            file, *others = hunt.lines.items()
-            lines = [" ".join(map(str, file[1])), *(f"{name}: {_spaced(n)}" for name, n in others)]
             cells = (
                 *(record.student, record.name, record.group or "", record.form, record.folder),
                 *(hunt.number, hunt.slug, hunt.title, hunt.verdict, hunt.component, hunt.level),
-                *(hunt.difficulty, file[0], "; ".join(lines), hunt.original_file),
-                *(_spaced(hunt.original_lines), " ".join(hunt.visible_that_fail)),
+                *(hunt.difficulty, _places(hunt.lines)),
+                _places({hunt.original_file: hunt.original_lines}),
+                " ".join(hunt.visible_that_fail),
             )
             writer.writerow(map(_cell, cells))
     return stream.getvalue()
 
 
-def _spaced(numbers: Iterable[int]) -> str:
-    return " ".join(map(str, numbers))
+def _places(lines: Mapping[str, Iterable[int]]) -> str:
+    """As students name them in their answers."""
+    return " ".join(f"{file}:{number}" for file, numbers in lines.items() for number in numbers)
 
 
 def _cell(value: object) -> str:

@@ -65,6 +65,7 @@ def ordered(request: Request, catalogue: Mapping[str, Bug], say: Say) -> Order:
         handouts=handouts,
         manifest=Manifest(fingerprint(secret), terms, students),
         desk=desk,
+        roster=roster,
         with_archives=request.with_archives,
         new_secret=None if known else secret,
     )

@@ -1,4 +1,4 @@
-"""The texts of a handout: how to start, the form to fill in, and the stub of a test.
+"""The texts of a handout: how to start, the form to fill in, the stub of a test, and settings.
 
 A student reads them, so they name nothing that leads to the bug, and no tool: they hold plain
 ASCII, which every editor and every terminal shows.
@@ -14,6 +14,7 @@ README = "README.md"
 ANSWERS = "answers.toml"
 REGRESSION = "test_regression.py"
 VISIBLE = "test_visible.py"
+SETTINGS = "pytest.ini"
 
 _PRINTED = "The symptom, a figure, code, and boxes for notes. Print it or read it."
 _HOW_TO_READ = {
@@ -27,7 +28,7 @@ class Words:
     """What differs between the texts of two handouts."""
 
     form: str
-    """Form id, such as K7Q2-MX4T."""
+    """Form id, such as K7Q2-MX4B."""
     assignment: str
     """Its name, in one line."""
     number: int
@@ -56,6 +57,12 @@ def regression_stub(words: Words) -> str:
     return _text(f"{REGRESSION}.txt", words)
 
 
+def settings(words: Words) -> str:
+    """pytest looks for its settings in this folder and in those above it, and takes the first that
+    it finds: this one, which sets nothing."""
+    return f"# Form {words.form}\n\n[pytest]\n"
+
+
 def _text(template: str, words: Words) -> str:
     return render(
         f"handout/{template}",
@@ -64,6 +71,7 @@ def _text(template: str, words: Words) -> str:
         visible=VISIBLE,
         answers=ANSWERS,
         regression=REGRESSION,
+        settings=SETTINGS,
         confidences=CONFIDENCES,
         hypotheses=HYPOTHESES,
     )

@@ -12,9 +12,9 @@ from ..subject import subject_of
 from ..tables import read_toml
 from .content import Header, one_line
 from .edition import Edition
-from .excerpt import CONTEXT, difference, lines_of, touched
+from .excerpt import difference, touched
 from .key import Criterion, Key, Reference, Verdict
-from .model import DiffLine
+from .received import names, received, trimmed
 from .words import Paragraph, Prose, paragraph, prose
 
 NEIGHBOURS = 3
@@ -25,7 +25,9 @@ def key_of(edition: Edition, matrix: Matrix, catalogue: Mapping[str, Bug], heade
     """The answers. `matrix` holds the row of this bug."""
     bug, place = edition.bug, edition.place
     broken = read_text(bug.module)
+    copied = edition.source != broken
     texts = _rubric()["innocent" if bug.innocent else "bug"]
+    equal = _rubric()["equal"]["copy" if copied else "catalogue"]
 
     def worded(text: str) -> Prose:
         return prose(edition.wording(text))
@@ -43,13 +45,14 @@ def key_of(edition: Edition, matrix: Matrix, catalogue: Mapping[str, Bug], heade
         course=one_line(header.course),
         date=one_line(header.date),
         file=bug.file,
-        fix=difference(broken, read_text(bug.original)),
+        fix=trimmed(difference(broken, read_text(bug.original))),
         explanation=worded(bug.teach.explanation),
         misconception=worded(bug.teach.misconception),
         predict=worded(bug.teach.predict),
         hints=tuple(map(worded, bug.teach.hints)),
         rubric=tuple(_criterion(box, place) for box in texts["box"]),
         accepted=(
+            *([] if bug.innocent else [paragraph(equal)]),
             *(_filled(text, place) for text in texts["accepted"]),
             *_equal_programs(bug, catalogue.values()),
         ),
@@ -58,19 +61,8 @@ def key_of(edition: Edition, matrix: Matrix, catalogue: Mapping[str, Bug], heade
         caught_by=tuple(_verdict(d) for d in matrix.properties if d.id in killers),
         missed_by=tuple(_verdict(d) for d in matrix.properties if d.id not in killers),
         sources=tuple(Reference(s.url, paragraph(s.says)) for s in bug.sources),
-        received_file=edition.file,
-        received=_received(edition) if edition.source != broken else (),
-    )
-
-
-def _received(edition: Edition) -> tuple[DiffLine, ...]:
-    """The lines that the repair touches, with their neighbours."""
-    touched_lines = edition.lines[edition.file]
-    near = {n + i for n in touched_lines for i in range(-CONTEXT, CONTEXT + 1)}
-    return tuple(
-        DiffLine("-" if number in touched_lines else " ", number, text)
-        for number, text in enumerate(lines_of(edition.source), 1)
-        if number in near
+        received=received(edition) if copied else (),
+        names=names(edition) if copied else (),
     )
 
 

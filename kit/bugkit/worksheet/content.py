@@ -54,12 +54,7 @@ def sheet_of(edition: Edition, matrix: Matrix, header: Header, hints: Hints) -> 
         minutes=header.minutes_for(bug.difficulty),
         difficulty=bug.difficulty,
         duty=worded(_parts()[bug.file]),
-        shapes=signatures(
-            edition.source,
-            excerpt,
-            *([listing] if listing else []),
-            is_backward=edition.is_backward,
-        ),
+        shapes=signatures(edition, excerpt, *([listing] if listing else [])),
         symptom=worded(bug.teach.symptom),
         property=_property(edition, matrix),
         figure=_figure(bug, code),

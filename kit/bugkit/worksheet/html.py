@@ -134,7 +134,7 @@ def laid_out(lines: tuple[Line, ...]) -> Code:
     rows: list[Row] = []
     last = None
     for line in lines:
-        if last is not None and line.number > last + 1:
+        if last is not None and line.number > last + 2:  # two empty lines are shown as one
             _drop_empty(rows)
             rows.append(Row(""))
         last = line.number
@@ -158,7 +158,7 @@ def _difference(lines: tuple[DiffLine, ...]) -> Code:
         if line.number > last + 1:
             rows.append(Row(""))
         rows.append(Row(line.text, line.number, line.sign))
-        last = line.number
+        last = max(last, line.number)
     return _measured(tuple(rows))
 
 

@@ -35,6 +35,15 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class Received:
+    """Where the repair goes in a file of a student's copy."""
+
+    file: str
+    lines: tuple[DiffLine, ...]
+    """`-` is what the repair replaces or takes out, `+` says that something is missing there."""
+
+
+@dataclass(frozen=True, slots=True)
 class Key:
     """The answers to one sheet, for the teacher only."""
 
@@ -67,10 +76,12 @@ class Key:
     sources: tuple[Reference, ...]
     holder: str = ""
     """Whose sheet it is, if it is one student's alone."""
-    received_file: str = ""
-    received: tuple[DiffLine, ...] = ()
-    """Where the student has a copy in other words: its lines that the repair touches (`-`) and
-    those around them. `fix` is then in the words of the catalogue."""
+    received: tuple[Received, ...] = ()
+    """Where the student has a copy in other words: its lines that the repair touches and those
+    around them, the suspected file first. `fix` is then in the words of the catalogue."""
+    names: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Names in the lines of the fix that the copy calls otherwise: the catalogue's, the copy's.
+    Two functions of the copy may have two names for it."""
     number: int = 1
     of: int = 1
 

@@ -92,7 +92,7 @@ def _listing(listing: Listing) -> str:
     rows: list[str] = []
     last = listing.lines[0].number - 1
     for line in listing.lines:
-        jump = line.number > last + 1
+        jump = line.number > last + 2  # two empty lines are shown as one
         if jump:
             rows.append(f"{'…':>{width}}")
         if line.text or not jump:

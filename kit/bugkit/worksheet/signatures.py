@@ -6,13 +6,14 @@ in the first sentence of its docstring.
 
 import ast
 import re
-from collections.abc import Callable
+from dataclasses import replace
 
-from .excerpt import is_backward, lines_of
+from .edition import Edition
+from .excerpt import lines_of
 from .model import Listing, Signature
-from .words import paragraph
+from .words import Span, paragraph
 
-MAX_ROWS = 4
+MIN_ROWS, MAX_ROWS = 3, 4
 MAX_NAMES = 3
 """Arguments that are named where no shapes are told."""
 
@@ -34,21 +35,34 @@ _SHAPE = r"(?:twice )?\[[^\]]*\](?:, (?:twice )?\[[^\]]*\])*(?:, \w[\w ]*)?"
 _ARROW = re.compile(rf"(?P<takes>{_SHAPE})?\s*->\s*(?P<gives>{_SHAPE}|[^.\n]+)")
 
 
-def signatures(
-    source: str, *shown: Listing, is_backward: Callable[[str], bool] = is_backward
-) -> tuple[Signature, ...]:
-    """Rows for the functions of the file that stand in the listings and tell their shapes."""
-    lines = lines_of(source)
+def signatures(edition: Edition, *shown: Listing) -> tuple[Signature, ...]:
+    """Rows for functions that stand in the listings: those that the hunt needs, then those that
+    tell their shapes, and others if these are few; in the order of the file."""
     numbers = {line.number for listing in shown for line in listing.lines if line.text}
     functions = [
         node
-        for node in ast.parse(source).body
+        for node in ast.parse(edition.source).body
         if isinstance(node, ast.FunctionDef) and node.lineno in numbers
     ]
-    forward = [node for node in functions if not is_backward(node.name)] or functions
-    rows = [_row(node, lines) for node in forward]
-    with_shapes = [row for row in rows if row.shaped]
-    return tuple((with_shapes or rows)[:MAX_ROWS])
+    forward = [node for node in functions if not edition.is_backward(node.name)] or functions
+    needed = {piece.name for piece in edition.needed}
+    rows = [_described(node, edition) for node in forward]
+    first = sorted(rows, key=lambda row: (row.name not in needed, not row.shaped))
+    telling = [row for row in rows if row.name in needed or row.shaped]
+    chosen = first[: min(max(len(telling), MIN_ROWS), MAX_ROWS)]
+    return tuple(row for row in rows if row in chosen)
+
+
+def _described(node: ast.FunctionDef, edition: Edition) -> Signature:
+    """A copy may say less about a function than the original, whose words are taken then."""
+    original = edition.originals.get(node.name)
+    if original is None:
+        return _row(node, lines_of(edition.source))
+    (first, *_) = (n for n in ast.parse(original).body if isinstance(n, ast.FunctionDef))
+    row = _row(first, lines_of(original))
+    takes = row.takes if row.shaped and row.takes.startswith("[") else _arguments(node)
+    what = tuple(Span(edition.renamed(s.text), True) if s.code else s for s in row.what)
+    return replace(row, name=node.name, takes=takes, what=what)
 
 
 def _row(node: ast.FunctionDef, lines: list[str]) -> Signature:

@@ -41,3 +41,16 @@ def test_a_text_that_nobody_prepared_is_not_replaced() -> None:
     text = "Something of a bug's own.\n\nMore of it.\n"
     results = {reword(text, Dice(b"%d" % seed)) for seed in range(60)}
     assert results == {"", "Something of a bug's own.", text}
+
+
+def test_no_text_is_cut_within_a_sentence(correct: Mapping[str, str]) -> None:
+    for source in correct.values():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                text = str(node.value.value)
+                for seed in range(12):
+                    new = reword(text, Dice(b"%d" % seed)).rstrip()
+                    assert not new or new[-1] in ".:`)" or new == text.rstrip(), new
+    long = "One that goes on (somebody et al. 2023, page 3)\nover a line. Another."
+    cut = {reword(long, Dice(b"%d" % seed)) for seed in range(60)} - {"", long}
+    assert cut == {"One that goes on (somebody et al. 2023, page 3)\nover a line."}

@@ -106,7 +106,7 @@ def hand_out(catalogue: Mapping[str, Bug]) -> HandOut:
         order = ordered(request, catalogue, lambda _: None)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(making, "spread", _here)
-            records = making.make(order, catalogue, lambda *_: None)
+            records = making.make(order, catalogue, lambda *_: None, lambda *_: None)
         return Course(folder, terms, desk, order.handouts, records)
 
     return hand_out

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bugkit.handout.answers import (
     HINTS,
+    LONGEST,
     VERDICTS,
     Answers,
     Diagnosis,
@@ -50,6 +51,7 @@ def changed(old: str, new: str) -> str:
 
 # What must not happen.
 
+PLACE = "[[hypothesis]]  # 1\nplace = ''"
 SLIPS = {
     "a word without quotes": ("verdict = ''", "verdict = bug", "texts go between ' and '"),
     "a percent sign": ("before = -1", "before = 75%", "numbers stand alone"),
@@ -59,24 +61,62 @@ SLIPS = {
     "a fraction": ("after = -1", "after = 0.75", "0, 25, 50, 75 or 100"),
     "too many hints": ("used = -1", "used = 5", "from 0 to 4"),
     "no hunt": ("hunt = 2", "hunt = 0", "number of the hunt"),
-    "a range": ("lines = []", "lines = [12-14]", "[12] or [12, 13]"),
-    "no comma": ("lines = []", "lines = [12 13]", "[12] or [12, 13]"),
-    "no brackets": ("lines = []", "lines = 12", "[12] or [12, 13]"),
-    "two numbers without brackets": ("lines = []", "lines = 12, 13", "line numbers"),
-    "line 0": ("lines = []", "lines = [0]", "from 1"),
-    "a line that is a text": ("lines = []", "lines = ['12']", "from 1"),
-    "an apostrophe": ("file = ''", "file = 'it's'", "between ''' and '''"),
-    "a backslash": ("file = ''", 'file = "gpt\\model.py"', "put ' in the place"),
-    "typographic quotes": ("file = ''", "file = \u2018model.py\u2019", "straight quotes"),
-    "a line break": ("file = ''", "file = 'model.py\n'", "between ''' and '''"),
+    "no quotes": ("places = []", "places = [block.py:12]", "['block.py:12'] or"),
+    "no comma": ("places = []", "places = ['a.py:1' 'b.py:2']", "['block.py:12'] or"),
+    "no comma at a line's end": ("places = []", "places = [\n'a.py:1'\n'b.py:2']", "'block.py:13'"),
+    "no brackets": ("places = []", "places = 'block.py:12'", "must be a list, such as"),
+    "places without brackets": ("places = []", "places = 'a.py:1', 'b.py:2'", "'block.py:12']"),
+    "no line": ("places = []", "places = ['norm.py']", "no line number; write 'norm.py:12'"),
+    "a number alone": ("places = []", "places = [12]", "12 names no file"),
+    "a number alone as a text": ("places = []", "places = ['12']", "'12' names no file"),
+    "a range alone": ("places = []", "places = ['12-14']", "'12-14' names no file"),
+    "line 0": ("places = []", "places = ['a.py:0']", "the first line of a file is 1"),
+    "a range backwards": ("places = []", "places = ['a.py:14-12']", "write 'a.py:12-14'"),
+    "a range too long": (
+        "places = []",
+        f"places = ['a.py:1-{LONGEST + 1}']",
+        "longer than 50 lines",
+    ),
+    "a range to the end of the world": ("places = []", "places = ['a.py:1-999999999']", "longer"),
+    "no .py file": ("places = []", "places = ['README.md:3']", "name of a .py file"),
+    "a module": ("places = []", "places = ['block:3']", "name of a .py file"),
+    "an escape": ("places = []", 'places = ["gpt\\block.py:3"]', "name of a .py file"),
+    "no colon": ("places = []", "places = ['block.py 12']", "not one file and its lines"),
+    "two lines in one place": (
+        "places = []",
+        "places = ['a.py:1, 2']",
+        "not one file and its lines",
+    ),
+    "a place with spaces without end": (
+        "places = []",
+        f"places = ['a{' ' * 10**6}b']",
+        "not one file and its lines",
+    ),
+    "an empty place": ("places = []", "places = ['']", "not one file and its lines"),
+    "a truth value": ("places = []", "places = [true]", "not one file and its lines"),
+    "a column": ("places = []", "places = ['a.py:1:2']", "not one file and its lines"),
+    "a long place": (
+        "places = []",
+        f"places = ['a.py:{'1' * 5000}']",
+        "not one file and its lines",
+    ),
+    "a place that is a list": (
+        "places = []",
+        "places = [['a.py', 1]]",
+        "not one file and its lines",
+    ),
+    "an apostrophe": (PLACE, PLACE.replace("''", "'it's'"), "between ''' and '''"),
+    "a backslash": (PLACE, PLACE.replace("''", '"gpt\\model.py"'), "put ' in the place"),
+    "typographic quotes": (PLACE, PLACE.replace("''", "\u2018head\u2019"), "straight quotes"),
+    "a line break": (PLACE, PLACE.replace("''", "'head\n'"), "between ''' and '''"),
     "an open text": ("prediction = '''\n\n'''", "prediction = '''\nOne.\n", "look there and above"),
     "an open text at the end": ("plausible = '''\n\n'''", "plausible = '''\nOne.\n", "above"),
     "a mark inside": ("observed = '''\n", "observed = '''\nso ''' it was", "look there and above"),
     "nothing behind =": ("hunt = 2", "hunt =", "numbers stand alone"),
     "a digit too many": ("hunt = 2", f"hunt = {'9' * 5000}", "too long"),
-    "brackets without end": ("lines = []", f"lines = {'[' * 5000}", "brackets"),
+    "brackets without end": ("places = []", f"places = {'[' * 5000}", "brackets"),
     "a verdict of its own": ("verdict = ''", "verdict = 'a bug'", "did you mean bug"),
-    "a text that is a number": ("file = ''", "file = 3", "text in quotes"),
+    "a text that is a number": ("verdict = ''", "verdict = 3", "text in quotes"),
     "another name": ("verdict =", "veredict =", "did you mean verdict?"),
     "another table": ("[fix]", "[fixed]", "did you mean fix?"),
     "a table that is a list": ("[fix]", "[[fix]]", "write [fix]"),
@@ -87,10 +127,10 @@ SLIPS = {
     "the same name twice": (
         "hunt = 2",
         "hunt = 2\nhunt = 2",
-        "line 14: not valid TOML: Cannot overwrite",
+        "line 15: not valid TOML: Cannot overwrite",
     ),
     "the same table twice": ("[fix]", "[fix]\n[fix]", "keep one of the two"),
-    "a number that cannot be shown": ("lines = []", f"lines = [0x{'f' * 5000}]", "too long"),
+    "a number that cannot be shown": ("places = []", f"places = [0x{'f' * 5000}]", "too long"),
 }
 
 
@@ -149,9 +189,34 @@ def test_code_and_quotes_stand_in_long_texts_as_they_are(ends: str, read: Read) 
     assert read(text).observed == wrote
 
 
-@pytest.mark.parametrize("file", ["model.py", "gpt/model.py", "gpt\\model.py", "./gpt/model.py"])
-def test_a_file_is_known_by_its_name_alone(file: str, read: Read) -> None:
-    assert read(changed("file = ''", f"file = '{file}'")).diagnosis.file == "model.py"
+@pytest.mark.parametrize(
+    "folder", ["", "gpt/", "gpt\\", "./gpt/", "/home/ada/gpt/", "C:\\hunt\\gpt\\"]
+)
+def test_a_file_is_known_by_its_name_alone(folder: str, read: Read) -> None:
+    text = changed("places = []", f"places = ['{folder}model.py:7']")
+    assert read(text).diagnosis.places == (("model.py", 7),)
+
+
+@pytest.mark.parametrize(
+    "place", ["a.py:12-14", "a.py: 12 - 14", " a.py :12-14 ", "a.py:12\u201314"]
+)
+def test_a_range_is_each_of_its_lines(place: str, read: Read) -> None:
+    found = read(changed("places = []", f"places = ['b.py:3', '{place}']")).diagnosis.places
+    assert found == (("b.py", 3), ("a.py", 12), ("a.py", 13), ("a.py", 14))
+
+
+def test_a_range_may_be_as_long_as_it_says(read: Read) -> None:
+    found = read(changed("places = []", f"places = ['a.py:1-{LONGEST}']")).diagnosis.places
+    assert len(found) == LONGEST
+
+
+def test_a_line_that_is_named_twice_counts_once(read: Read) -> None:
+    text = changed("places = []", "places = ['gpt/a.py:13', 'a.py:12-13']")
+    assert read(text).diagnosis.places == (("a.py", 13), ("a.py", 12))
+
+
+def test_a_byte_order_mark_in_front_is_no_slip(read: Read) -> None:
+    assert read("\ufeff" + BLANK) == Answers(FORM, 2)
 
 
 def test_a_lone_later_hypothesis_counts(read: Read) -> None:
@@ -169,7 +234,7 @@ def test_a_form_id_is_read_as_a_person_copies_it(read: Read) -> None:
 TEXTS = st.one_of(
     st.text(string.printable), st.text(st.characters(exclude_categories=["Cs"])), st.just("")
 ).map(str.strip)
-NAMES = st.from_regex(r"[a-z_]{1,9}\.py", fullmatch=True) | st.just("")
+PLACES = st.tuples(st.from_regex(r"[a-z_]{1,9}\.py", fullmatch=True), st.integers(1, 999_999_999))
 
 
 def maybe(numbers: tuple[int, ...] | range) -> st.SearchStrategy[int | None]:
@@ -190,8 +255,7 @@ ALL = st.builds(
     diagnosis=st.builds(
         Diagnosis,
         st.sampled_from(["", *VERDICTS]),
-        NAMES,
-        st.lists(st.integers(1, 2**40), max_size=4).map(tuple),
+        st.lists(PLACES, max_size=4, unique=True).map(tuple),
         TEXTS,
         TEXTS,
     ),
@@ -232,7 +296,7 @@ def in_order(answers: Answers) -> Iterator[object]:
         yield from (one.place, one.mechanism, one.disproof)
     yield answers.log
     found = answers.diagnosis
-    yield from (found.verdict, found.file, found.lines, found.cause, found.violates)
+    yield from (found.verdict, found.places, found.cause, found.violates)
     yield from (answers.fix, answers.regression, answers.explain)
     yield from (answers.confidence_after, answers.hints_used)
 
@@ -242,7 +306,7 @@ def toml(value: object) -> str:
     if value is None:
         return "-1"
     if isinstance(value, tuple):
-        return f"[{', '.join(map(str, value))}]"
+        return str([f"{file}:{line}" for file, line in value])
     if not isinstance(value, str):
         return str(value)
     if "'''" not in value and all(c in "\n\t" or c.isprintable() for c in value):

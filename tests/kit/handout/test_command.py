@@ -77,7 +77,7 @@ def refused(here: Path) -> Callable[..., str]:
 
 
 WRONG: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "nothing at all": ((), ("--roster, --assignment and --out", "--one", "--lookup")),
+    "nothing at all": ((), ("--roster and --assignment and --out missing", "--one")),
     "no assignment": (("--roster", "roster.csv", "--out", "out"), ("--assignment",)),
     "an empty assignment": ((*ROSTER, "--assignment", " \t"), ("--assignment",)),
     "no roster": (ASK, ("--roster",)),
@@ -127,9 +127,13 @@ WRONG: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "the top of the disk": ((*ROSTER, "--out", "/"), ("no folder fits beside it",)),
     "one and a roster": (
         ("--one", "post_norm", "--out", "out", "--roster", "roster.csv"),
-        ("--one makes a folder without a roster",),
+        ("--roster and --one do not go together",),
     ),
     "one and a form": (("--one", "post_norm", "--out", "out", "--lookup", FORM), ("--one",)),
+    "one with a share": (
+        ("--one", "post_norm", "--out", "out", "--innocent-share", "0.5"),
+        ("--innocent-share and --one do not go together",),
+    ),
     "one without a folder": (("--one", "post_norm"), ("--one needs --out DIR",)),
     "one that is unknown": (
         ("--one", "post_nrom", "--out", "out"),
@@ -260,7 +264,8 @@ def test_the_summary_says_what_was_made_and_where(made: tuple[Path, Result]) -> 
     folder, result = made
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
-        "out: 2 folders for students",
+        "roster.csv: 2 students, Moodle roster, ids from ID number",
+        "out: 2 folders for students, all new",
         "out-keys: key.csv, key.json, and a page for each student in pages",
         "2 hunts, 1 different",
     ]
@@ -322,10 +327,12 @@ def test_a_form_is_looked_up_from_the_folder_or_without_it(
     assert lines[1:4] == ["  student 0042", "  group owls", "  folder 0042"]
     (ada, _) = rows(folder)
     assert lines[5].startswith(f"{ada['slug']}, difficulty {ada['difficulty']} of 5")
-    assert (
-        lines[6] == f"  gpt/{ada['file']}: lines {ada['lines'].replace(' ', ', ')}"
-        or lines[6] == f"  gpt/{ada['file']}: line {ada['lines']}"
-    )
+    first = ada["faulty lines"].split()[0]
+    file, _, number = first.partition(":")
+    assert lines[6].startswith((f"  gpt/{file}: line {number}", f"  gpt/{file}: lines {number}"))
+    by_id = handout("--lookup", "0042", "--out", "out", *SECRET_FILE)
+    by_folder = handout("--lookup", f"hunt-{FORM}", "--out", "out", *SECRET_FILE)
+    assert by_id.stdout == by_folder.stdout == recorded.stdout
 
 
 def test_another_secret_looks_nothing_up(

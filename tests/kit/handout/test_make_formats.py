@@ -21,7 +21,7 @@ from .fresh import clean
 
 pytest.importorskip("libcst", reason="needs the extra handout")
 
-FORM = "K7Q2-MX4T"
+FORM = "K7Q2-MX4B"
 
 RUN = """
 import json, pathlib, sys

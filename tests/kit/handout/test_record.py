@@ -25,7 +25,7 @@ HUNT = HuntRecord(
     visible=("test_a", "test_b"),
     visible_that_fail=("test_b",),
 )
-ADA = Record("0042", 'Åda, the "1st"\nof all', None, "K7Q2-MX4T", "0042", (HUNT,))
+ADA = Record("0042", 'Åda, the "1st"\nof all', None, "K7Q2-MX4B", "0042", (HUNT,))
 
 
 def rows(records: Iterable[Record]) -> list[dict[str, str]]:
@@ -74,7 +74,7 @@ def test_a_row_tells_all_about_a_hunt() -> None:
             "student": "0042",
             "name": ADA.name,
             "group": "owls",
-            "form": "K7Q2-MX4T",
+            "form": "K7Q2-MX4B",
             "folder": "0042",
             "hunt": number,
             "slug": slug,
@@ -83,10 +83,8 @@ def test_a_row_tells_all_about_a_hunt() -> None:
             "component": "block",
             "level": "2",
             "difficulty": "3",
-            "file": "layers.py",
-            "lines": "7 12",
-            "original file": "block.py",
-            "original lines": "9",
+            "faulty lines": "layers.py:7 layers.py:12",
+            "in the catalogue": "block.py:9",
             "visible tests that fail": fails,
         }
         for number, slug, verdict, fails in (
@@ -99,7 +97,7 @@ def test_a_row_tells_all_about_a_hunt() -> None:
 def test_lines_of_further_files_are_named() -> None:
     hunt = replace(HUNT, lines={"layers.py": (7, 12), "model.py": (3,)})
     (row,) = rows([replace(ADA, hunts=(hunt,))])
-    assert (row["file"], row["lines"]) == ("layers.py", "7 12; model.py: 3")
+    assert row["faulty lines"] == "layers.py:7 layers.py:12 model.py:3"
 
 
 def test_the_data_for_programs_is_all_of_it() -> None:
@@ -111,7 +109,7 @@ def test_the_data_for_programs_is_all_of_it() -> None:
         "student": "0042",
         "name": ADA.name,
         "group": None,
-        "form": "K7Q2-MX4T",
+        "form": "K7Q2-MX4B",
         "folder": "0042",
     }
     assert hunt["lines"] == {"layers.py": [7, 12]}

@@ -16,17 +16,20 @@ from bugkit.handout.texts import (
     ANSWERS,
     README,
     REGRESSION,
+    SETTINGS,
     Words,
     answers_form,
     readme,
     regression_stub,
+    settings,
 )
 
 GOLDEN = Path(__file__).parent / "golden"
 FORM = form_of(Secret(bytes(SIZE)), "week-3", "ada")
 FIRST = Words(FORM, "week-3", 1, 2, "test_scores_have_unit_variance")
+ONLY = Words(FORM, "week-3", 1, 1, "test_rows_sum_to_one")
 SECOND = Words(FORM, "week-3", 2, 2, "test_rows_sum_to_one", "worksheet.pdf")
-TEXTS = {README: readme, ANSWERS: answers_form, REGRESSION: regression_stub}
+TEXTS = {README: readme, ANSWERS: answers_form, REGRESSION: regression_stub, SETTINGS: settings}
 BOXES = (
     "Predict",
     "Observe",
@@ -63,8 +66,29 @@ def test_the_first_hunt_refers_to_no_earlier_one() -> None:
 
 
 def test_an_only_hunt_is_not_counted() -> None:
-    title = readme(Words(FORM, "week-3", 1, 1, "test_rows_sum_to_one")).splitlines()[0]
-    assert title == "# week-3"
+    assert readme(ONLY).splitlines()[0] == "# week-3"
+    assert answers_form(ONLY).splitlines()[0] == f"# Your answers. Form {FORM}, week-3."
+    assert "each hunt's folder" not in readme(ONLY)
+    for words in (FIRST, SECOND):
+        assert f"hunt {words.number} of 2" in readme(words).splitlines()[0]
+        assert answers_form(words).splitlines()[0].endswith(f"week-3, hunt {words.number} of 2.")
+        assert "each hunt's folder" in readme(words)
+
+
+# What a course may keep in a folder above: other names of tests, options of a plugin.
+FOREIGN = ['python_files = ["check_*.py"]', 'addopts = "--of-a-plugin-that-is-not-here"']
+
+
+@pytest.mark.parametrize("setting", FOREIGN)
+def test_settings_of_a_folder_above_do_not_reach_the_tests(setting: str, tmp_path: Path) -> None:
+    above = f"[tool.pytest.ini_options]\n{setting}\n"
+    (tmp_path / "pyproject.toml").write_text(above, encoding="utf-8")
+    (tmp_path / "hunt").mkdir()
+    folder = with_stub(tmp_path / "hunt")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+    assert "skipped" not in run(*command, cwd=folder)
+    (folder / SETTINGS).write_text(settings(FIRST), encoding="utf-8")
+    assert "1 skipped" in run(*command, cwd=folder)
 
 
 # What must be there.
@@ -89,7 +113,7 @@ def test_the_readme_is_a_page_and_a_half_at_most() -> None:
 
 
 def test_the_readme_names_every_file() -> None:
-    for name in ("gpt", "test_visible.py", REGRESSION, ANSWERS, "worksheet.pdf"):
+    for name in ("gpt", "test_visible.py", REGRESSION, ANSWERS, SETTINGS, "worksheet.pdf"):
         assert f"| `{name}` |" in readme(SECOND)
 
 
@@ -114,10 +138,21 @@ def test_the_check_of_the_form_that_the_readme_gives_works(tmp_path: Path) -> No
     line = next(line for line in readme(FIRST).splitlines() if "import tomllib" in line)
     code = line.partition('"')[2].rpartition('"')[0]
     path = tmp_path / ANSWERS
-    path.write_text(answers_form(FIRST), encoding="utf-8")
-    assert run(sys.executable, "-c", code, cwd=tmp_path) == ""
+    for encoding in ("utf-8", "utf-8-sig"):
+        path.write_text(answers_form(FIRST), encoding=encoding)
+        assert run(sys.executable, "-c", code, cwd=tmp_path) == ""
     path.write_text(answers_form(FIRST).replace("verdict = ''", "verdict = bug"), encoding="utf-8")
-    assert "at line" in run(sys.executable, "-c", code, cwd=tmp_path)
+    assert "at line" in run(sys.executable, "-c", code, cwd=tmp_path).splitlines()[-1]
+
+
+@pytest.mark.parametrize("text", [readme(FIRST), answers_form(FIRST)], ids=[README, ANSWERS])
+def test_the_slip_that_the_texts_warn_of_is_one_and_its_cure_works(text: str) -> None:
+    broken, right = "'don't know'", "'''don't know'''"
+    assert broken in text
+    assert right in text
+    with pytest.raises(tomllib.TOMLDecodeError):
+        tomllib.loads(f"place = {broken}")
+    assert tomllib.loads(f"place = {right}") == {"place": "don't know"}
 
 
 def test_the_stub_is_skipped_until_it_is_written(tmp_path: Path) -> None:

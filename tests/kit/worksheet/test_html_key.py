@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bugkit.worksheet import html
-from bugkit.worksheet.key import Key, KeySet, Reference
+from bugkit.worksheet.key import Key, KeySet, Received, Reference
 from bugkit.worksheet.model import (
     DiffLine,
     Layout,
@@ -43,7 +43,7 @@ def test_a_key_says_everything_that_it_knows(key: Callable[[str], Key]) -> None:
         for line in (*one.accepted, *one.wrong, *one.prompts, *(v.label for v in one.caught_by)):
             assert plain(line) in text
         missed = with_class(elements, "missed")[0].text.replace(";", "").split()
-        assert missed[-len(one.missed_by) :] == [v.key for v in one.missed_by]
+        assert missed == [v.key for v in one.missed_by]
         assert f"Total of {2 * len(one.rubric)}" in text
         assert [e.attributes["href"] for e in elements if e.tag == "a"] == [
             source.url for source in one.sources
@@ -66,3 +66,37 @@ def test_every_key_and_every_page_of_it_warns(key: Callable[[str], Key]) -> None
     page = key_page(*map(key, SLUGS))
     assert len(with_class(parsed(page), "warning")) == len(SLUGS) + 1
     assert '@page { @top-center { content: "Answer key \\2d  not for students"; } }' in page
+
+
+def test_a_key_of_no_copy_speaks_of_none(key: Callable[[str], Key]) -> None:
+    for slug in (SLUGS[0], INNOCENT):
+        text = seen(parsed(key_page(key(slug))))
+        assert "In the student's program" not in text
+        assert "words of the catalogue" not in text
+
+
+def test_nothing_of_an_innocent_is_called_a_bug_or_to_be_repaired(
+    key: Callable[[str], Key],
+) -> None:
+    received = (Received("heads.py", (DiffLine("-", 3, "a = 1"),)),)
+    innocent, bug = (
+        seen(parsed(key_page(replace(key(slug), received=received))))
+        for slug in (INNOCENT, SLUGS[0])
+    )
+    for words in ("the lines to repair", "with the bug"):
+        assert words in bug
+        assert words not in innocent
+    assert "minus: the lines that look wrong" in innocent
+
+
+def test_a_key_of_a_copy_shows_every_file_and_the_new_names(key: Callable[[str], Key]) -> None:
+    received = tuple(
+        Received(file, (DiffLine("-", 3, f"a = {file!r}"),)) for file in ("x.py", "y.py")
+    )
+    names = (("future", ("later",)), ("q", ("asks", "ask")))
+    one = replace(key(SLUGS[0]), received=received, names=names)
+    elements = parsed(key_page(one))
+    assert [e.text for e in with_class(elements, "file")] == ["x.py", "y.py"]
+    assert "a = 'y.py'" in seen(elements)
+    (line,) = with_class(elements, "names")
+    assert line.text == "In the student's program: future is later, q is asks or ask."

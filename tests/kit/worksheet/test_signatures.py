@@ -1,22 +1,33 @@
 """The table of shapes: no row is empty or cut off."""
 
+from dataclasses import replace
+
 import pytest
 
 from bugkit.catalogue import load_catalogue
 from bugkit.files import read_text
-from bugkit.worksheet.excerpt import excerpt_of, lines_of, touched
+from bugkit.worksheet.edition import Edition, public
+from bugkit.worksheet.excerpt import excerpt_of, lines_of, pieces, touched
 from bugkit.worksheet.model import Line, Listing, Signature
-from bugkit.worksheet.signatures import MAX_ROWS, signatures
+from bugkit.worksheet.signatures import MAX_ROWS, MIN_ROWS, signatures
 from bugkit.worksheet.words import paragraph, plain
 
 CATALOGUE = load_catalogue()
 
 
-def rows(source: str, lines: range | None = None) -> tuple[Signature, ...]:
+def rows(source: str, lines: range | None = None, *needed: str) -> tuple[Signature, ...]:
     """Rows for a file of which all, or these lines, are shown."""
     text = lines_of(source)
     shown = range(1, len(text) + 1) if lines is None else lines
-    return signatures(source, Listing("any.py", tuple(Line(n, text[n - 1]) for n in shown), True))
+    edition = edition_of(source, *needed)
+    return signatures(edition, Listing("any.py", tuple(Line(n, text[n - 1]) for n in shown), True))
+
+
+def edition_of(source: str, *needed: str) -> Edition:
+    """Of a program that is this file; the hunt needs these functions."""
+    found = tuple(piece for piece in pieces(source) if piece.name in needed)
+    edition = public(CATALOGUE["scores_not_scaled"])
+    return replace(edition, file="any.py", files={"any.py": source}, needed=found)
 
 
 def row(source: str) -> Signature:
@@ -28,7 +39,7 @@ def test_no_sheet_of_the_catalogue_has_an_empty_cell() -> None:
     for slug, bug in CATALOGUE.items():
         broken = read_text(bug.module)
         excerpt, listing = excerpt_of(bug.file, broken, touched(broken, read_text(bug.original)))
-        found = signatures(broken, excerpt, *([listing] if listing else []))
+        found = signatures(public(bug), excerpt, *([listing] if listing else []))
         assert 1 <= len(found) <= MAX_ROWS, slug
         for each in found:
             what = plain(each.what)
@@ -113,7 +124,7 @@ def test_only_functions_that_are_shown_have_a_row() -> None:
     source = "def f(x):\n    return x\n\n\ndef g(x):\n    return x\n"
     assert [each.name for each in rows(source, range(5, 7))] == ["g"]
     parted = Listing("any.py", (Line(1, ""), Line(5, "def g(x):"), Line(6, "    return x")), False)
-    assert [each.name for each in signatures(source, parted)] == ["g"]
+    assert [each.name for each in signatures(edition_of(source), parted)] == ["g"]
 
 
 def test_backward_passes_have_rows_only_where_there_is_nothing_else() -> None:
@@ -124,7 +135,22 @@ def test_backward_passes_have_rows_only_where_there_is_nothing_else() -> None:
 
 
 def test_functions_with_shapes_come_before_all_others_and_no_more_than_fit() -> None:
-    plain_one = "def g(x):\n    return x\n"
-    assert [each.name for each in rows(plain_one + "def f(x): return x  # [T] -> [T]\n")] == ["f"]
+    others = "".join(f"def g{i}(x):\n    return x\n" for i in range(MIN_ROWS))
+    one = others + "def f(x): return x  # [T] -> [T]\n"
+    assert [each.name for each in rows(one)] == ["g0", "g1", "f"]
+    assert [each.name for each in rows(one, None, "g2")] == ["g0", "g2", "f"]
     many = "".join(f"def f{i}(x): return x  # [T] -> [T]\n" for i in range(MAX_ROWS + 1))
     assert [each.name for each in rows(many)] == [f"f{i}" for i in range(MAX_ROWS)]
+    assert [each.name for each in rows(others + many)] == [f"f{i}" for i in range(MAX_ROWS)]
+
+
+def test_a_copy_that_says_less_is_described_as_the_original_is() -> None:
+    original = 'def f(x, y):  # [T], [T] -> [T]\n    """The sum, by `g`."""\n'
+    edition = replace(
+        edition_of("def total(a, b):\n    return a + b\n"),
+        originals={"total": original},
+        wording=lambda text: text.replace("`g`", "`h`"),
+    )
+    shown = Listing("any.py", (Line(1, "def total(a, b):"),), True)
+    (found,) = signatures(edition, shown)
+    assert found == Signature("total", "[T], [T]", "[T]", paragraph("The sum, by `h`."), True)
