@@ -318,14 +318,15 @@ def test_a_file_may_be_called_like_a_control(
     }
 
 
-def matrix_of(folder: Path, *arguments: str) -> dict[str, Any]:
+def matrix_of(folder: Path, *arguments: str, cached: bool = False) -> dict[str, Any]:
     """The matrix as the command line gives it, less what differs between runs.
 
     In a process of its own: here, the outer pytest rewrites the detectors' assertions, which
     makes a failing cell ten times as slow.
     """
     out = folder / "matrix.json"
-    command = [sys.executable, "-m", "bugkit", "check", "--no-cache", "--out", str(out)]
+    command = [sys.executable, "-m", "bugkit", "check", "--out", str(out)]
+    command += [] if cached else ["--no-cache"]
     subprocess.run([*command, *arguments], check=True, capture_output=True)
     matrix: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
     for cell in matrix["cells"]:
@@ -335,7 +336,7 @@ def matrix_of(folder: Path, *arguments: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return matrix_of(tmp_path_factory.mktemp("whole"))
+    return matrix_of(tmp_path_factory.mktemp("whole"), cached=True)
 
 
 def test_no_innocent_is_accused_and_every_bug_is_told_apart(whole: dict[str, Any]) -> None:

@@ -136,7 +136,7 @@ def test_the_settings_of_the_user_do_not_matter(
 def test_no_verdict_is_luck_of_the_seed(suite: Path) -> None:
     """The numbers of the parameters are arbitrary; only the record belongs to one seed."""
     change(suite / "cases.py", "SEED = 1", "SEED = 2")
-    bugs = load_catalogue().values()
+    bugs = list(load_catalogue().values())[::2]
     subjects = [CORRECT_SUBJECT, *map(subject_of, bugs)]
     matrix = run(subjects, Options(select="not match_the_record", cache=False))
     assert broken_promises(matrix) == []

@@ -64,6 +64,7 @@ def write(folder: Path, manifest: Manifest) -> None:
     path, text = folder / NAME, _as_json(manifest)
     if not path.exists() or read_text(path) != text:
         write_text(path, text)
+        path.chmod(0o600)
 
 
 def read(folder: Path) -> Manifest | None:
