@@ -21,7 +21,7 @@ from bugkit.archive import zipped
 from bugkit.catalogue import load_catalogue
 from bugkit.disguise import Level
 from bugkit.handout.bench import Bench
-from bugkit.handout.desk import Desk, put, put_file
+from bugkit.handout.desk import Desk, make_folder, put, put_file
 from bugkit.handout.make import Order, bench_for, make
 from bugkit.handout.manifest import Manifest
 from bugkit.handout.plan import planned
@@ -129,6 +129,7 @@ def shares(bench: Bench, order: Order, desk: Desk) -> dict[str, float]:
         with timed("writing"):
             put(desk.folder(handout), files)
             put_file(desk.archive(handout), zipped(f"hunt-{handout.form}", files))
+            make_folder(desk.page(handout).parent)
             put_file(desk.page(handout), page)
     count = min(FEW, len(order.handouts))
     return {part: total / count for part, total in spent.items()}
