@@ -17,10 +17,11 @@ def read_text(path: Path) -> str:
         data = path.read_bytes()
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
         utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         raise Problem(
-            f"{shown(path)}: {'UTF-16, ' * utf16}not UTF-8 text (byte {error.start}); "
-            "save it as UTF-8"
+            f"{shown(path)}: {'UTF-16, ' * utf16}not UTF-8 text "
+            f"(line {line}, byte {error.start}); save it as UTF-8"
         ) from None
     except OSError as error:
         raise Problem(f"{shown(path)}: cannot be read: {reason(error)}") from None

@@ -184,7 +184,7 @@ def test_a_number_too_long_for_python_is_invalid_toml(make_bug: MakeBug) -> None
 def test_text_that_is_not_utf_8_is_told_with_its_byte(make_bug: MakeBug) -> None:
     folder = make_bug("means")
     (folder / "bug.toml").write_bytes("title = 'größe'".encode("latin-1"))
-    with pytest.raises(Problem, match=r"bug\.toml: not UTF-8 text \(byte 11\)"):
+    with pytest.raises(Problem, match=r"bug\.toml: not UTF-8 text \(line 1, byte 11\)"):
         load_bug(folder)
 
 

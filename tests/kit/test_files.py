@@ -161,7 +161,7 @@ def test_a_file_that_may_not_be_read_is_a_problem(tmp_path: Path) -> None:
 def test_text_of_another_encoding_is_a_problem_that_says_where(tmp_path: Path, codec: str) -> None:
     path = tmp_path / "file.txt"
     path.write_bytes("größe".encode(codec))
-    with pytest.raises(Problem, match=r"not UTF-8 text \(byte \d\); save it as UTF-8"):
+    with pytest.raises(Problem, match=r"not UTF-8 text \(line 1, byte \d\); save it as UTF-8"):
         read_text(path)
 
 

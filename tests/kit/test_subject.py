@@ -116,7 +116,7 @@ def test_a_folder_with_several_files_is_not_guessed_at() -> None:
 
 def test_a_file_that_is_not_text_is_told() -> None:
     Path("gpt.py").write_bytes(b"x = '\xff'")
-    with pytest.raises(Problem, match=r"gpt\.py: not UTF-8 text \(byte 5\)"):
+    with pytest.raises(Problem, match=r"gpt\.py: not UTF-8 text \(line 1, byte 5\)"):
         find_subject("gpt.py", {})
 
 

@@ -74,7 +74,8 @@ class Format:
     @property
     def told(self) -> str:
         """What its header must hold, for a message."""
-        return f"{self.name}: " + " + ".join(" or ".join(group) for group in self.needs)
+        groups = [" or ".join(group) for group in self.needs]
+        return f"{self.name}: " + ", and ".join(groups)
 
 
 TEST_STUDENT = ("Student", "Test")

@@ -42,7 +42,6 @@ def ordered(request: Request, catalogue: Mapping[str, Bug], say: Say) -> Order:
     """Check everything and write nothing. `say` is told what is odd."""
     desk = request.desk
     desk.require_free()
-    request.terms.require()
     earlier = manifest.read(desk.keys)
     roster = read_roster(request.roster, request.terms.group_by)
     terms = _same_pool(request, earlier, catalogue)
@@ -52,6 +51,7 @@ def ordered(request: Request, catalogue: Mapping[str, Bug], say: Say) -> Order:
     secret = known or new_secret()
     if earlier:
         manifest.require_same(desk.keys, earlier, secret, terms)
+    terms.require()
     # What is odd is told after all that is wrong, which ends the run.
     odd: list[str] = []
     students = tuple(_with_earlier(roster.students, earlier, odd.append))

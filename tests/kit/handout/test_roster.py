@@ -96,7 +96,7 @@ def test_utf_16_is_not_taken_for_names(write: Path, codec: str) -> None:
 
 
 def test_another_encoding_is_not_guessed(write: Path) -> None:
-    assert "not UTF-8 text (byte 2)" in problem_of(write, "Zoë\n".encode("latin-1"))
+    assert "not UTF-8 text (line 1, byte 2)" in problem_of(write, "Zoë\n".encode("latin-1"))
 
 
 def test_ids_that_occur_twice_are_told_with_all_their_lines(write: Path) -> None:
@@ -132,7 +132,7 @@ def test_unknown_columns_are_told_beside_what_is_expected(write: Path) -> None:
     )
     for form in FORMATS:
         assert form.told in told
-    assert "Canvas: Student or LastName + ID + Section" in told
+    assert "Canvas: Student or LastName, and ID, and Section" in told
     assert "one id a line" in told
 
 
