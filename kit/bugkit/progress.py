@@ -32,7 +32,9 @@ class Progress:
         if _can_go_back() and time.monotonic() - self.start > QUIET:
             self.showing = True
             bar = "#" * (BAR * done // max(total, 1))
-            click.echo(f"\r[{bar:-<{BAR}}] {done} of {total} {self.what}", err=True, nl=False)
+            line = f"[{bar:-<{BAR}}] {done} of {total} {self.what}"
+            # What another bar left to the right of it goes.
+            click.echo(f"\r{line}\x1b[K", err=True, nl=False)
 
     def clear(self) -> None:
         """Make room for a line of something else."""

@@ -236,7 +236,7 @@ def _hand_out(request: "Request", catalogue: dict[str, Bug]) -> None:
     order = ordered(request, catalogue, _say)
     desk = order.desk
     new = sum(not desk.folder(handout).exists() for handout in order.handouts)
-    with Progress("programs checked") as checking, Progress("students") as making:
+    with Progress("checks") as checking, Progress("students") as making:
         records = make(order, catalogue, checking, making)
     for line in told(order, records, new):
         click.echo(printable(line))
@@ -255,7 +255,7 @@ def _hand_out_one(
 
     if desk is None:
         raise click.UsageError("--one needs --out DIR, the folder to make")
-    with Progress("programs checked") as progress:
+    with Progress("checks") as progress:
         make_single(bug, terms, desk, archives, catalogue, progress)
     click.echo(f"{shown(desk.out)}: for the student")
     click.echo(f"{shown(desk.keys)}: key.html, for you")
