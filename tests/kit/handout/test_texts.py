@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -163,13 +162,12 @@ def test_the_stub_is_skipped_until_it_is_written(tmp_path: Path) -> None:
 
 
 def test_the_stub_gives_a_linter_and_a_formatter_nothing_to_do(tmp_path: Path) -> None:
-    ruff = shutil.which("ruff")
-    if ruff is None:
-        pytest.skip("ruff is not installed")
+    pytest.importorskip("ruff", reason="needs the extra author")
+    ruff = (sys.executable, "-m", "ruff")
     folder = with_stub(tmp_path)
     style = ["--isolated", "--no-cache", "--quiet", "--config", "line-length = 100"]
-    assert run(ruff, "check", *style, "--select", "E,F,I,N,RUF,W", REGRESSION, cwd=folder) == ""
-    assert run(ruff, "format", *style, "--diff", REGRESSION, cwd=folder) == ""
+    assert run(*ruff, "check", *style, "--select", "E,F,I,N,RUF,W", REGRESSION, cwd=folder) == ""
+    assert run(*ruff, "format", *style, "--diff", REGRESSION, cwd=folder) == ""
 
 
 @pytest.mark.parametrize("name", TEXTS)
