@@ -9,6 +9,9 @@ from pathlib import Path
 from .places import shown
 from .problems import Problem, reason
 
+UNFINISHED = ".making-"
+"""What begins the name of something that is not all there. A killed process may leave it behind."""
+
 
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file, or a Problem that names the file."""
@@ -36,8 +39,9 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, data)
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Replace the file as a whole, or leave the old one as it was and raise a Problem."""
+def write_bytes(path: Path, data: bytes, private: bool = False) -> None:
+    """Replace the file as a whole, or leave the old one as it was and raise a Problem; a private
+    one is for its owner alone."""
     if os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises for a name that is too long
         raise Problem(f"{shown(path)}: is a folder; name a file to write to")
     temporary = None
@@ -48,13 +52,14 @@ def write_bytes(path: Path, data: bytes) -> None:
             path.write_bytes(data)
             return
         path = path.resolve()  # the target of a link, not the link
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{UNFINISHED}{path.name}.")
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask()
-        Path(temporary).chmod(mode)
+        if not private:  # which is how a temporary file is made
+            mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask()
+            Path(temporary).chmod(mode)
         Path(temporary).replace(path)
     except OSError as error:
         raise Problem(f"{shown(path)}: cannot be written: {reason(error)}") from None

@@ -20,8 +20,9 @@ from pathlib import Path
 from bugkit.archive import zipped
 from bugkit.catalogue import load_catalogue
 from bugkit.disguise import Level
+from bugkit.files import write_bytes
 from bugkit.handout.bench import Bench
-from bugkit.handout.desk import Desk, make_folder, put, put_file
+from bugkit.handout.desk import Desk, make_folder, put
 from bugkit.handout.make import Order, bench_for, make
 from bugkit.handout.manifest import Manifest
 from bugkit.handout.plan import planned
@@ -128,9 +129,9 @@ def shares(bench: Bench, order: Order, desk: Desk) -> dict[str, float]:
             page = html.keys(keys, Layout()).encode()
         with timed("writing"):
             put(desk.folder(handout), files)
-            put_file(desk.archive(handout), zipped(f"hunt-{handout.form}", files))
+            write_bytes(desk.archive(handout), zipped(f"hunt-{handout.form}", files))
             make_folder(desk.page(handout).parent)
-            put_file(desk.page(handout), page)
+            write_bytes(desk.page(handout), page)
     count = min(FEW, len(order.handouts))
     return {part: total / count for part, total in spent.items()}
 

@@ -9,16 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..files import umask
+from ..files import UNFINISHED, umask
 from ..places import shown
 from ..problems import Problem, reason
 from . import manifest
 from .folder import folder_name
 from .plan import Handout
 from .roster import Student
-
-MAKING = ".making-"
-"""What begins the name of something that is not finished."""
 
 TOLERATED = (".DS_Store", "Thumbs.db", "desktop.ini", "__MACOSX")
 """What systems leave behind wherever a person looks."""
@@ -116,7 +113,7 @@ class Desk:
             self.keys.chmod(0o700)
         with _alone(self.keys):
             for folder in (self.out, self.keys, self.keys / PAGES, self.keys / RECORDS):
-                for unfinished in folder.glob(f"{MAKING}*"):
+                for unfinished in folder.glob(f"{UNFINISHED}*"):
                     _discard(unfinished)
             yield
 
@@ -146,22 +143,6 @@ def put(folder: Path, files: Mapping[str, bytes]) -> None:
         raise Problem(f"{shown(folder)}: cannot be written: {reason(error)}") from None
 
 
-def put_file(path: Path, data: bytes, private: bool = False) -> None:
-    """Write a file as a whole or not at all; a private one for its owner alone."""
-    try:
-        with _unfinished(path.parent) as making:
-            new = making / path.name
-            with new.open("wb") as stream:
-                if private:
-                    new.chmod(0o600)
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            new.replace(path)
-    except OSError as error:
-        raise Problem(f"{shown(path)}: cannot be written: {reason(error)}") from None
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     """The files of a handout; not what appears when somebody runs it."""
     found = {}
@@ -178,13 +159,13 @@ def _names(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
     names = sorted(os.listdir(folder))  # noqa: PTH208  names are all that is wanted
-    return [n for n in names if n not in TOLERATED and not n.startswith(MAKING)]
+    return [n for n in names if n not in TOLERATED and not n.startswith(UNFINISHED)]
 
 
 @contextlib.contextmanager
 def _unfinished(parent: Path) -> Iterator[Path]:
     """A folder that is gone at the end unless it has got its name."""
-    making = Path(tempfile.mkdtemp(prefix=MAKING, dir=parent))
+    making = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=parent))
     try:
         # Others may not look into a temporary folder, but students shall.
         making.chmod(0o777 & ~umask())
@@ -196,10 +177,13 @@ def _unfinished(parent: Path) -> Iterator[Path]:
 def _discard(unfinished: Path) -> None:
     """Under another name first: whoever is still at work on it then fails, and cannot give its name
     to a folder of which half is gone already."""
-    doomed = unfinished.with_name(f"{MAKING}{unfinished.name.removeprefix(MAKING)}x")
+    doomed = unfinished.with_name(f"{UNFINISHED}{unfinished.name.removeprefix(UNFINISHED)}x")
     with contextlib.suppress(OSError):
         unfinished.rename(doomed)
-        shutil.rmtree(doomed, ignore_errors=True)
+        if doomed.is_dir():
+            shutil.rmtree(doomed, ignore_errors=True)
+        else:
+            doomed.unlink()
 
 
 @contextlib.contextmanager

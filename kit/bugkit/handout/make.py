@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..archive import zipped
 from ..catalogue import Bug
 from ..engine import run
+from ..files import write_bytes
 from ..matrix import Matrix, broken_promises
 from ..options import Options
 from ..parallel import spread
@@ -18,7 +19,7 @@ from ..worksheet.key import KeySet
 from ..worksheet.model import Layout
 from . import manifest
 from .bench import Bench
-from .desk import PAGES, RECORDS, Desk, contents, make_folder, put, put_file
+from .desk import PAGES, RECORDS, Desk, contents, make_folder, put
 from .manifest import Manifest
 from .plan import Handout, Hunt
 from .record import Record, as_csv, as_json, as_text, read_hunts
@@ -128,19 +129,19 @@ def _make_one(handout: Handout) -> None:
         hunts = [bench.prepared(hunt) for hunt in handout.hunts]
         if is_new or not record.exists():
             text = as_text(hunt.record() for hunt in hunts)
-            put_file(record, text.encode(), private=True)
+            write_bytes(record, text.encode(), private=True)
         if is_new or not page.exists():
             student = handout.student
             known = filter(None, (student.name, student.id, student.group))
             # Isolated, so that a name written from the right does not turn the others around.
             holder = ", ".join(f"\u2068{part}\u2069" for part in known)
             keys = KeySet(KEY_TITLE, tuple(hunt.key(holder) for hunt in hunts))
-            put_file(page, html.keys(keys, Layout()).encode(), private=True)
+            write_bytes(page, html.keys(keys, Layout()).encode(), private=True)
         if is_new:
             put(folder, {k: v for hunt in hunts for k, v in hunt.files().items()})
     archive = desk.archive(handout)
     if order.with_archives and not archive.exists():
-        put_file(archive, zipped(f"hunt-{handout.form}", contents(folder)))
+        write_bytes(archive, zipped(f"hunt-{handout.form}", contents(folder)))
 
 
 def _record(order: Order, handout: Handout) -> Record:
@@ -158,4 +159,4 @@ def _replace(desk: Desk, name: str, text: str) -> None:
     """Write a key unless it says the same already."""
     path, data = desk.keys / name, text.encode()
     if not path.exists() or path.read_bytes() != data:
-        put_file(path, data, private=True)
+        write_bytes(path, data, private=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..disguise import Level
-from ..files import read_text, write_text
+from ..files import read_text, write_bytes
 from ..places import shown
 from ..problems import Problem
 from ..worksheet.forms import Form
@@ -63,8 +63,7 @@ def write(folder: Path, manifest: Manifest) -> None:
     """Beside the keys. A file that says the same already is not touched."""
     path, text = folder / NAME, _as_json(manifest)
     if not path.exists() or read_text(path) != text:
-        write_text(path, text)
-        path.chmod(0o600)
+        write_bytes(path, text.encode(), private=True)
 
 
 def read(folder: Path) -> Manifest | None:

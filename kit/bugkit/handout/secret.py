@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..files import read_text
+from ..files import UNFINISHED, read_text
 from ..places import shown
 from ..problems import Problem, reason
 from ..worksheet.codes import as_read, spelt
@@ -44,7 +44,7 @@ def store(secret: Secret, path: Path) -> None:
     try:
         if os.path.lexists(path):  # a link as well, wherever it leads
             raise FileExistsError
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{UNFINISHED}{path.name}.")
         with os.fdopen(handle, "wb") as stream:
             stream.write(_text(secret).encode("ascii"))
             stream.flush()

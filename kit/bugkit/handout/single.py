@@ -5,13 +5,14 @@ from pathlib import Path
 
 from ..archive import zipped
 from ..catalogue import Bug
+from ..files import write_bytes
 from ..places import shown
 from ..problems import Problem
 from ..worksheet import html
 from ..worksheet.codes import code_of
 from ..worksheet.key import KeySet
 from ..worksheet.model import Layout
-from .desk import Desk, put, put_file
+from .desk import Desk, put
 from .make import KEY_TITLE, Report, bench_for
 from .plan import Hunt
 from .terms import Terms
@@ -40,11 +41,11 @@ def make_single(
     files = prepared.files()
     key = html.keys(KeySet(KEY_TITLE, (prepared.key(""),)), Layout())
     with desk.open():
-        put_file(desk.keys / "key.html", key.encode(), private=True)
+        write_bytes(desk.keys / "key.html", key.encode(), private=True)
         desk.out.rmdir()  # empty, and the folder of the student comes in its place
         put(desk.out, files)
         if with_archive:
-            put_file(archive, zipped(f"hunt-{code}", files))
+            write_bytes(archive, zipped(f"hunt-{code}", files))
 
 
 def _require_empty(out: Path) -> None:

@@ -1,9 +1,10 @@
 """Edition + evidence + row of the matrix -> Sheet."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache
 
-from ..catalogue import Bug
+from ..catalogue import Bug, load_catalogue
 from ..matrix import Cell, Detector, Matrix
 from ..places import TEMPLATES
 from ..problems import Problem
@@ -89,7 +90,7 @@ def first_failure(
     if visible is not None:
         row = [pair for pair in row if pair[0].id in visible] or row
     simple = [pair for pair in row if pair[0].level <= bug.level] or row
-    return max(simple, key=lambda pair: _accusations().get(pair[0].id, 0))
+    return max(simple, key=lambda pair: accusations()[pair[0].id])
 
 
 def _property(edition: Edition, matrix: Matrix) -> Property:
@@ -106,15 +107,10 @@ def _figure(bug: Bug, code: str) -> Figure:
 
 
 @cache
-def _accusations() -> dict[str, int]:
-    """How many bugs of the kit's own catalogue fail each property."""
-    from ..catalogue import load_catalogue
-
-    counts: dict[str, int] = {}
-    for bug in load_catalogue().values():
-        for id_ in bug.killed_by:
-            counts[id_] = counts.get(id_, 0) + 1
-    return counts
+def accusations(file: str = "") -> Counter[str]:
+    """How many bugs of the kit's own catalogue, or of those in this file, fail each property."""
+    bugs = [bug for bug in load_catalogue().values() if file in ("", bug.file)]
+    return Counter(id_ for bug in bugs for id_ in bug.killed_by)
 
 
 @cache

@@ -1,15 +1,13 @@
 """Edition + row of the matrix -> what its notebook runs."""
 
-from collections import Counter
 from collections.abc import Iterable
-from functools import cache
 
-from ..catalogue import Bug, load_catalogue
+from ..catalogue import Bug
 from ..matrix import Matrix
 from ..standalone import standalone
 from ..subject import subject_of
 from .codes import code_of
-from .content import first_failure
+from .content import accusations, first_failure
 from .edition import Edition
 from .key import Marking
 from .model import (
@@ -49,13 +47,6 @@ def shown_tests(bug: Bug, matrix: Matrix, visible: frozenset[str] | None = None)
 
 def telling(bug: Bug, properties: Iterable[str]) -> list[str]:
     """Those that bugs of the same file fail, the most frequent first; all, if there are none."""
-    counts = _accusations(bug.file)
+    counts = accusations(bug.file)
     most = sorted(properties, key=lambda id_: -counts[id_])
     return [id_ for id_ in most if counts[id_]] or most
-
-
-@cache
-def _accusations(file: str) -> Counter[str]:
-    """How many bugs of the kit's own catalogue in this file fail each property."""
-    bugs = [bug for bug in load_catalogue().values() if bug.file == file]
-    return Counter(id_ for bug in bugs for id_ in bug.killed_by)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from bugkit.files import UNFINISHED, write_bytes
 from bugkit.handout import manifest
-from bugkit.handout.desk import MAKING, TOLERATED, Desk, make_folder, put, put_file
+from bugkit.handout.desk import TOLERATED, Desk, make_folder, put
 from bugkit.handout.plan import planned
 from bugkit.handout.roster import Student
 from bugkit.problems import Problem
@@ -109,7 +110,7 @@ def test_a_folder_that_cannot_be_made_is_a_problem(here: Path) -> None:
 
 def test_what_a_killed_run_left_is_cleared_away(here: Path) -> None:
     desk = Desk(here / "out")
-    (desk.out / f"{MAKING}1" / "gpt").mkdir(parents=True)
+    (desk.out / f"{UNFINISHED}1" / "gpt").mkdir(parents=True)
     (desk.out / "ada").mkdir()
     assert desk.used() == ["ada"]
     desk.require_own([ADA])
@@ -121,10 +122,10 @@ def test_what_a_killed_run_left_is_cleared_away(here: Path) -> None:
 def test_a_second_run_waits_for_nobody_and_takes_nothing_away(here: Path) -> None:
     desk = Desk(here / "out")
     with desk.open():
-        (desk.out / f"{MAKING}1").mkdir()
+        (desk.out / f"{UNFINISHED}1").mkdir()
         with pytest.raises(Problem, match="out-keys: another run is at work here"), desk.open():
             pass
-        assert (desk.out / f"{MAKING}1").is_dir()
+        assert (desk.out / f"{UNFINISHED}1").is_dir()
 
 
 def test_who_is_still_at_work_on_what_was_cleared_away_ends_with_nothing(here: Path) -> None:
@@ -168,7 +169,7 @@ def test_keys_are_private_even_in_a_folder_that_was_not(here: Path) -> None:
     desk = Desk(here / "out")
     desk.keys.mkdir(mode=0o755)
     with desk.open():
-        put_file(desk.keys / "key.csv", b"", private=True)
+        write_bytes(desk.keys / "key.csv", b"", private=True)
     assert stat.S_IMODE(desk.keys.stat().st_mode) == 0o700
     assert stat.S_IMODE((desk.keys / "key.csv").stat().st_mode) == 0o600
 

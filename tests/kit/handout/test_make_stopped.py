@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from bugkit.handout.desk import MAKING, Desk, put, put_file
+from bugkit.files import UNFINISHED, write_bytes
+from bugkit.handout.desk import Desk, put
 from bugkit.problems import Problem
 
 from .conftest import SHARE, SLUGS, Course, HandOut, files_of
@@ -73,7 +74,7 @@ def require_whole(course: Course, here: Path) -> None:
     last = {"keys/key.json", "keys/key.csv"}
     assert not last & found.keys() or last <= found.keys()
     for name, data in found.items():
-        if MAKING not in name and not Path(name).name.startswith("."):
+        if UNFINISHED not in name and not Path(name).name.startswith("."):
             assert wanted[name] == data, name
     for handout in course.handouts:
         made = {name for name in found if name.startswith(f"out/{handout.folder}/")}
@@ -153,14 +154,14 @@ def folders_in(course: Course, out: Path) -> int:
 
 
 def making(out: Path) -> bool:
-    return any(name.startswith(MAKING) for name in names(out))
+    return any(name.startswith(UNFINISHED) for name in names(out))
 
 
 def litter(desk: Desk) -> None:
     """What a run leaves that is killed at the worst moment."""
     for folder in (desk.out, desk.keys, desk.keys / "pages"):
-        (folder / f"{MAKING}12345678" / "gpt").mkdir(parents=True)
-        (folder / f"{MAKING}12345678" / "gpt" / "model.py").write_text("half")
+        (folder / f"{UNFINISHED}12345678" / "gpt").mkdir(parents=True)
+        (folder / f"{UNFINISHED}12345678" / "gpt" / "model.py").write_text("half")
 
 
 def test_no_folder_is_left_with_a_part_of_its_files(tmp_path: Path) -> None:
@@ -187,7 +188,7 @@ def test_no_file_is_left_half_written(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(os, "fsync", cut_short)
     with pytest.raises(Problem, match="cannot be written: No space left"):
-        put_file(tmp_path / "zq.zip", b"archive")
+        write_bytes(tmp_path / "zq.zip", b"archive")
     (made,) = seen
-    assert made.startswith(MAKING)  # whoever is killed here leaves this, which is cleared away
+    assert made.startswith(UNFINISHED)  # whoever is killed here leaves this, which is cleared away
     assert list(tmp_path.iterdir()) == []
