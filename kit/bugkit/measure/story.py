@@ -105,11 +105,15 @@ def _number(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) < 1000 else f"{value:.3g}"
 
 
+def when(evidence: Evidence) -> str:
+    """Where a run ended that did not come to its end."""
+    at = WHEN[evidence.stage] if evidence.stage else ""
+    return f"{at} after {evidence.steps} steps" if evidence.stage is Stage.TRAIN else at
+
+
 def _ends(evidence: Evidence, correct: Evidence | None) -> Iterator[str]:
     """How it ended."""
-    at = WHEN[evidence.stage] if evidence.stage else ""
-    if evidence.stage is Stage.TRAIN:
-        at += f" after {evidence.steps} steps"
+    at = when(evidence)
     match evidence.outcome:
         case Outcome.RAISED:
             yield f"It raises {at}: {one_line(evidence.message)}"

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from ..measure.evidence import Evidence, Outcome
 from ..measure.plot import REACH, Curve
-from ..measure.script import Stage
 from ..measure.settings import STEPS, WINDOW
-from ..measure.story import WHEN
+from ..measure.story import when
 from . import drawing
 from .comparisons import drawn, two_rows
 from .drawing import HEIGHT, THEIRS, WIDTH
@@ -92,16 +91,14 @@ def _note(evidence: Evidence, ours: Curve) -> str:
 
 def _end(evidence: Evidence) -> str:
     """How the run ended, unless as it should. What an error says may name the cause: not that."""
-    when = f" {WHEN[evidence.stage]}" if evidence.stage else ""
-    if evidence.stage is Stage.TRAIN:
-        when += f" after {evidence.steps} steps"
+    at = f" {when(evidence)}".rstrip()
     match evidence.outcome:
         case Outcome.RAISED:
-            return f"ends with an error{when}"
+            return f"ends with an error{at}"
         case Outcome.TIMEOUT:
-            return f"hangs{when}"
+            return f"hangs{at}"
         case Outcome.CRASHED:
-            return f"crashes{when}"
+            return f"crashes{at}"
         case Outcome.NOT_FINITE:
             return "has losses that are no numbers"
         case Outcome.FINISHED:

@@ -23,7 +23,6 @@ from .model import (
     LOG_ROWS,
     MAX_POINTS,
     DiffLine,
-    Figure,
     Hints,
     Layout,
     Line,
@@ -31,6 +30,7 @@ from .model import (
     Sheet,
     SheetSet,
 )
+from .svg import data_uri
 
 SIZES = {Paper.A4: (210.0, 297.0), Paper.LETTER: (215.9, 279.4)}
 """Width and height of a page in millimetres."""
@@ -108,7 +108,7 @@ def sheets(collection: SheetSet, layout: Layout) -> str:
         log_rows=LOG_ROWS,
         script=script,
         digest=_digest(script),
-        data_uri=_data_uri,
+        data_uri=data_uri,
     )
     return printable(page)
 
@@ -195,11 +195,6 @@ def _shared(layout: Layout) -> dict[str, object]:
 def _css_string(text: str) -> str:
     """The text as it may stand between quotes in a style sheet inside HTML."""
     return re.sub("[^A-Za-z0-9 ]", lambda found: f"\\{ord(found[0]):x} ", text)
-
-
-def _data_uri(figure: Figure) -> str:
-    """The drawing as an image. As such it cannot clash with another's ids, nor run anything."""
-    return "data:image/svg+xml;base64," + base64.b64encode(figure.svg.encode()).decode("ascii")
 
 
 def _digest(script: str) -> str:

@@ -1,6 +1,5 @@
 """The texts of a notebook's cells: Markdown that Jupyter shows as it is meant."""
 
-import base64
 import json
 import re
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from ..render import render
 from .markdown_text import blocks, code, escape, fence, inline, repair, statements
 from .model import CONFIDENCES, HYPOTHESES, LOG_ROWS, DiffLine, Listing
 from .repair import repair_of
+from .svg import data_uri
 from .words import Paragraph, Prose
 
 FAR = 4
@@ -36,7 +36,7 @@ def fix_source(fix: Sequence[DiffLine], source: str) -> str:
 
 def drawing(svg: str) -> str:
     """In the text itself: JupyterLab shows no attachments of this kind."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" if svg else ""
+    return data_uri(svg) if svg else ""
 
 
 def spans(*listings: Listing | None) -> str:

@@ -1,5 +1,6 @@
 """From a drawing of matplotlib to an SVG that may stand beside others in one document."""
 
+import base64
 import hashlib
 import io
 import re
@@ -98,3 +99,8 @@ def _prefix(code: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9-]+", code):
         return f"f-{code}-"
     return f"f_{hashlib.sha256(code.encode()).hexdigest()[:12]}-"
+
+
+def data_uri(svg: str) -> str:
+    """The drawing as an image. As such it cannot clash with another's ids, nor run anything."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode("ascii")
