@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 from bugkit.files import UNFINISHED, write_bytes
 from bugkit.handout import manifest
 from bugkit.handout.desk import TOLERATED, Desk, make_folder, put
+from bugkit.handout.manifest import Manifest
 from bugkit.handout.plan import planned
 from bugkit.handout.roster import Student
+from bugkit.handout.secret import store
 from bugkit.problems import Problem
 
 from .asking import SECRET, TERMS, tree
@@ -172,6 +175,35 @@ def test_keys_are_private_even_in_a_folder_that_was_not(here: Path) -> None:
         write_bytes(desk.keys / "key.csv", b"", private=True)
     assert stat.S_IMODE(desk.keys.stat().st_mode) == 0o700
     assert stat.S_IMODE((desk.keys / "key.csv").stat().st_mode) == 0o600
+
+
+def test_what_a_kill_leaves_of_a_file_among_the_keys_stops_no_later_run(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(here / "out")
+    with desk.open():
+        pass
+
+    def killed(_handle: int) -> None:
+        for path in list(desk.keys.iterdir()):
+            path.with_name(f"{path.name}-left").write_bytes(path.read_bytes())
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", killed)
+    (manifested,) = planned(SECRET, TERMS, [ADA])
+    record = Manifest("0000-0000", TERMS, (manifested.student,))
+    writes: list[Callable[[], None]] = [
+        lambda: manifest.write(desk.keys, record),
+        lambda: store(SECRET, desk.secret),
+        lambda: write_bytes(desk.keys / "key.csv", b"x", private=True),
+    ]
+    for write in writes:
+        with pytest.raises(Problem, match="cannot be written: No space left"):
+            write()
+    assert len(list(desk.keys.iterdir())) >= 3
+    desk.require_free()
+    with desk.open():
+        assert list(tree(desk.keys)) == []
 
 
 @pytest.mark.parametrize("name", TOLERATED)

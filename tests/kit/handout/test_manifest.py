@@ -213,10 +213,10 @@ def test_what_is_written_is_read_again(folder: Path) -> None:
 
 
 def test_the_same_is_not_written_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*_: object) -> None:
+    def never(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("bugkit.handout.manifest.write_text", never)
+    monkeypatch.setattr("bugkit.handout.manifest.write_bytes", never)
     write(folder, RICH)
     with pytest.raises(AssertionError):
         write(folder, replace(RICH, students=()))
